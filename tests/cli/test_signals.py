@@ -22,14 +22,14 @@ _HELD = 60_000  # bytes that a pipe takes before its writer waits
 
 @pytest.fixture
 def archive(tmp_path: Path) -> Path:
-    """An archive of a partition, with more records than a pipe takes."""
+    """A compressed archive of a partition, with more records than a pipe takes."""
     folder = tmp_path / "t-0"
     folder.mkdir()
     log = folder / "00000000000000000000.log"
     log.write_bytes(b"".join(batch_bytes([Record(at, 9, None, b"v" * 900)]) for at in range(200)))
-    with tarfile.open(tmp_path / "a.tar", "w") as tar:
+    with tarfile.open(tmp_path / "a.tar.gz", "w:gz") as tar:
         tar.add(folder, "t-0")
-    return tmp_path / "a.tar"
+    return tmp_path / "a.tar.gz"
 
 
 @contextmanager
@@ -47,7 +47,8 @@ def held(archive: Path, *, ignored: int = 0) -> Iterator[subprocess.Popen[bytes]
     ) as process:
         os.close(writer)
         wait_for_bytes(reader, _HELD)
-        assert list(scratch.iterdir())
+        open_files = [os.readlink(link) for link in Path(f"/proc/{process.pid}/fd").iterdir()]
+        assert any(path.startswith(str(scratch)) for path in open_files)
         yield process
         assert process.stderr
         assert process.stderr.read() == b""
@@ -56,7 +57,7 @@ def held(archive: Path, *, ignored: int = 0) -> Iterator[subprocess.Popen[bytes]
 
 
 @pytest.mark.parametrize("number", ENDING)
-def test_unpacked_archive_is_removed(archive: Path, number: int) -> None:
+def test_inflated_archive_is_removed(archive: Path, number: int) -> None:
     with held(archive) as dump:
         dump.send_signal(number)
 

@@ -17,6 +17,7 @@ from kraftops.dump.check.tier import Surroundings
 from kraftops.dump.check.units import RunUnits, Unit, run_units
 from kraftops.dump.sources.names import expand, matching_paths
 from kraftops.errors import SourceError
+from kraftops.fileio.mounts import archive_of
 from kraftops.findings.catalogue import with_cure
 from kraftops.findings.finding import (
     Evidence,
@@ -46,7 +47,7 @@ class Checked(NamedTuple):
 
 
 class Archives(NamedTuple):
-    """Archives of directories, unpacked, and the errors of what was not read, which were shown."""
+    """Archives of directories, and the errors of what was not read, which were shown."""
 
     bundles: Mapping[str, Bundle]
     skipped: Sequence[SourceError] = ()
@@ -99,18 +100,13 @@ def run_check(
         UsageError: a directory holds no log.
         SourceError: a directory or remote log metadata cannot be read.
     """
-    bundles, skipped = archives or Archives({})
-    cut = list(_of_archives(skipped))
-
-    def shown(text: str) -> str:
-        for bundle in bundles.values():
-            text = bundle.shown(text)
-        return text
+    cut = list(_of_archives(archives.skipped if archives else ()))
 
     def as_packed(finding: Finding) -> Finding:
-        renamed = _doubted(finding.renamed(shown), cut)
+        doubted = _doubted(finding, cut)
         # No command mends what is packed.
-        return replace(renamed, commands=()) if renamed.place != finding.place else renamed
+        is_packed = finding.place.path and archive_of(finding.place.path)
+        return replace(doubted, commands=()) if is_packed else doubted
 
     with Progress(terminal.status, is_shown=is_seen(-1) and has_progress) as progress:
         task = progress.add(Task(0, "partitions"))
@@ -123,15 +119,13 @@ def run_check(
                 yield check
 
         checks, common = check_directories(request, run_counted)
-    checks = [
-        replace(
-            check,
-            path=shown(check.path),
-            unreadable=shown(check.unreadable),
-            findings=tuple(map(as_packed, check.findings)),
-        )
-        for check in checks
-    ]
+    if archives and archives.bundles:
+        checks = [
+            replace(check, findings=tuple(map(as_packed, check.findings)))
+            if check.findings
+            else check
+            for check in checks
+        ]
     findings = [finding for check in checks for finding in check.findings]
     answered = CheckAnswer(checks, worst_first([*cut, *map(as_packed, common), *findings]))
     if terminal.is_json:

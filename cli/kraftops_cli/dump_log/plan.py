@@ -9,9 +9,9 @@ from functools import cached_property
 
 from kraftops.dump.report import Refusal, Report
 from kraftops.dump.sources.names import Source
+from kraftops.fileio.mounts import archive_of
 from kraftops.fileio.output import OutputFlags, open_output
 from kraftops.fileio.writing import write_all
-from kraftops.log.streams import PackedName
 from kraftops.query.query import Query
 from kraftops.query.summary_order import BY_NAME
 from kraftops_cli.terminal.failure import Failure, conclude, failure_of
@@ -56,7 +56,7 @@ class Plan:
     @property
     def files(self) -> list[str]:
         """The files that are read, of archives of directories the archives."""
-        names = (path.archive if isinstance(path, PackedName) else path for path in self.paths)
+        names = (archive_of(path) or path for path in self.paths)
         return list(dict.fromkeys(names))
 
     @property

@@ -90,7 +90,7 @@ def run_request(ctx: click.Context, options: DumpOptions) -> int:
     if on_spark:
         return _run_spark(names, query, options, on_spark, terminal)
     skipped: list[SourceError] = []
-    with _unpacked(names, terminal, skipped.append) as bundles:
+    with _opened(names, terminal, skipped.append) as bundles:
         for error in skipped:
             terminal.error(error.message)
         if _is_walk(query, options):
@@ -132,16 +132,16 @@ def _run_spark(
     return run_spark(plan, request, terminal, None if first.is_last else more)
 
 
-def _unpacked(
+def _opened(
     names: list[str], terminal: Terminal, on_skipped: OnUnreadable
 ) -> AbstractContextManager[Mapping[str, Bundle]]:
-    """Unpack the archives of directories, which Kafka's tool does not read."""
+    """Open the archives of directories, which Kafka's tool does not read."""
     archives = [] if terminal.keeps_kafka_codes else bundles_among(names)
     if not archives:
         return nullcontext({})
-    from kraftops.dump.sources.bundles import unpacked
+    from kraftops.dump.sources.bundles import opened
 
-    return unpacked(archives, on_skipped)
+    return opened(archives, on_skipped)
 
 
 def _is_walk(query: Query, options: DumpOptions) -> bool:

@@ -11,9 +11,9 @@ from kraftops.dump.sources.follow import follow
 from kraftops.dump.sources.parts import PartResult, ReportMerger
 from kraftops.engine.choice import engine_name
 from kraftops.errors import UsageError
+from kraftops.fileio.mounts import archive_of
 from kraftops.fileio.writing import write_all
 from kraftops.log.files import FileKind, file_name
-from kraftops.log.streams import PackedName
 from kraftops_cli.dump_log.parts import run_parts
 from kraftops_cli.dump_log.plan import Plan, Run, open_target, show_lines, write_head
 from kraftops_cli.dump_log.topics import with_topics_of
@@ -95,7 +95,7 @@ def refuse_to_follow(plan: Plan) -> None:
         raise UsageError("--follow follows one log, not several")
     last = plan.paths[-1]
     name = file_name(last)
-    is_packed = isinstance(last, PackedName) or bool(name and name.archive)
+    is_packed = bool(archive_of(last)) or bool(name and name.archive)
     if name is None or name.kind is not FileKind.LOG or is_packed or name.is_stdin:
         raise UsageError(f"--follow follows a segment or the directory of a partition, not {last}")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
@@ -10,9 +9,9 @@ from kraftops.dump.scan.mentions import may_have_records
 from kraftops.dump.scan.topic_ids import with_topic_ids
 from kraftops.dump.sources.names import Source
 from kraftops.errors import DecodeError, KraftopsError, UsageError
+from kraftops.fileio.mounts import is_file
 from kraftops.log.files import STANDARD_INPUT, file_name
 from kraftops.log.ranges import ByteRange
-from kraftops.log.streams import PackedName
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
 from kraftops.records.partitioning import partition_of
@@ -123,9 +122,8 @@ def unknown_error(names: str, plan: Plan, terminal: Terminal) -> None:
 
 def _is_log_file(path: str, is_here: bool) -> bool:  # noqa: FBT001 - a predicate
     name = file_name(path)
-    is_file = isinstance(path, PackedName) or os.path.isfile(path)
-    is_file |= not is_here and is_remote(path)
-    return name is not None and name.has_records and is_file
+    is_readable = is_file(path) or (not is_here and is_remote(path))
+    return name is not None and name.has_records and is_readable
 
 
 def with_topics_of(part: ByteRange, query: Query) -> Query:

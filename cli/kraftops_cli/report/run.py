@@ -229,7 +229,7 @@ def _read_metadata(
     story = story_of(files.names, log, span)
     cluster_id = cluster_id_near(files.names)
     requests = allowed_requests(request.authorizer_logs)
-    return MetadataInput(log, files.commands, cluster_id, files.packed, story, requests)
+    return MetadataInput(log, files.commands, cluster_id, story=story, requests=requests)
 
 
 def _counted(

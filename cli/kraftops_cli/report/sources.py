@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from kraftops.dump.sources.names import Source, bundles_among, expand
+from kraftops.dump.sources.parts import sizes_of
 from kraftops.errors import DecodeError, SourceError, UsageError
+from kraftops.fileio.mounts import archive_of
 from kraftops.image.load.sources import base_offset_of
 from kraftops.log.files import STANDARD_INPUT, FileKind, file_name
-from kraftops.log.streams import PackedName, open_log
+from kraftops.log.streams import open_log
 from kraftops.records.internal_topics import METADATA
 from kraftops.report.commands import MetadataCommands, of_archive, of_metadata_files
 from kraftops.report.metadata_log import is_metadata_log
@@ -30,8 +32,6 @@ class MetadataFiles(NamedTuple):
     names: tuple[str, ...]
     place: str
     commands: MetadataCommands
-    packed: dict[str, str]
-    """The names of files in an archive, by the names that they are read by."""
     size: tuple[int, int]
     """The base offset of its newest file, and the bytes of all."""
 
@@ -48,17 +48,17 @@ class ReportFiles(NamedTuple):
 def opened_bundles(
     names: Sequence[str], on_skipped: Callable[[SourceError], None]
 ) -> AbstractContextManager[Mapping[str, Bundle]]:
-    """Return the archives of directories among names, unpacked while the context lasts."""
+    """Return the archives of directories among names; paths lead into them in the context."""
     archives = bundles_among(names)
     if not archives:
         return nullcontext({})
-    from kraftops.dump.sources.bundles import unpacked
+    from kraftops.dump.sources.bundles import opened
 
-    return unpacked(archives, on_skipped)
+    return opened(archives, on_skipped)
 
 
 def report_files(names: Sequence[str], bundles: Mapping[str, Bundle]) -> ReportFiles:
-    """Return the files that *names* stand for; archives are unpacked in *bundles*.
+    """Return the files that *names* stand for; of archives those in *bundles*.
 
     Of several metadata logs, the one that goes on longest is chosen.
 
@@ -120,27 +120,12 @@ def _with_decoder(source: Source) -> Source:
 
 def _metadata_files(sources: Sequence[Source]) -> MetadataFiles:
     paths = [source.path for source in sources]
-    packed = {path.file: str(path) for path in paths if isinstance(path, PackedName)}
     first = paths[0]
     bases = [base_offset_of(name) for name in map(file_name, paths) if name]
-    size = (max(bases, default=0), sum(_sizes(paths)))
+    size = (max(bases, default=0), sum(sizes_of(paths)))
     if sources[0].topic is None:
-        names, commands = tuple(map(_file, paths)), of_metadata_files(paths, None)
-        return MetadataFiles(names, first, commands, packed, size)
+        return MetadataFiles(tuple(paths), first, of_metadata_files(paths, None), size)
     place = os.path.dirname(first)
-    if isinstance(first, PackedName):
-        folder = os.path.dirname(first.file)
-        return MetadataFiles((folder,), place, of_archive(first.archive), packed, size)
-    return MetadataFiles((place,), place, of_metadata_files(paths, place), packed, size)
-
-
-def _file(path: str) -> str:
-    return path.file if isinstance(path, PackedName) else path
-
-
-def _sizes(paths: Iterable[str]) -> Iterable[int]:
-    for path in paths:
-        try:
-            yield os.path.getsize(_file(path))
-        except OSError:
-            yield 0
+    archive = archive_of(first)
+    commands = of_archive(archive) if archive else of_metadata_files(paths, place)
+    return MetadataFiles((place,), place, commands, size)

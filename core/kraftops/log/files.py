@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from kraftops.errors import UsageError
+from kraftops.fileio.mounts import exists
 from kraftops.java.numbers import parse_integer
 from kraftops.uris import is_remote
 
@@ -136,7 +137,7 @@ class FileName(NamedTuple):
         directory, name = os.path.split(self.path)
         path = os.path.join(directory, name.partition(".")[0] + kind.value)
         renamed = path + self.renamed
-        return renamed if self.renamed and os.path.exists(renamed) else path
+        return renamed if self.renamed and exists(renamed) else path
 
 
 def has_bundle_name(path: str) -> bool:

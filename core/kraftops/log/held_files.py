@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from io import BytesIO
 
 from kraftops.errors import SourceError
+from kraftops.fileio.mounts import extent_at
 from kraftops.log.log_file import LogFile
 from kraftops.log.reader import LogReader
 
@@ -50,6 +51,8 @@ class HeldFiles:
 def _content(path: str, size: int) -> bytes:
     """Return the bytes of a file that had *size*, at most one more than are held."""
     try:
+        if extent := extent_at(path):
+            return extent.read_at(0, _LARGEST_HELD + 1)
         fd = os.open(path, _FLAGS)
         try:
             content = os.read(fd, _LARGEST_HELD + 1)

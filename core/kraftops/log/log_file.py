@@ -10,6 +10,7 @@ from io import FileIO
 from typing import TYPE_CHECKING, Self, cast
 
 from kraftops.errors import SourceError
+from kraftops.fileio.mounts import Extent, extent_at
 from kraftops.log.reader import BLOCK, LogReader
 from kraftops.uris import is_remote
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 class LogFile:
     """Log or snapshot file, open for reading only; a context manager."""
 
-    _remote: RemoteFile | None = None
+    _remote: RemoteFile | _PackedFile | None = None
 
     def __init__(self, path: str) -> None:
         """Open the file.
@@ -36,6 +37,10 @@ class LogFile:
             self._file, self.size = cast("FileIO", self._remote), self._remote.size
             return
         try:
+            if extent := extent_at(path):
+                self._remote = _PackedFile(extent)
+                self._file, self.size = cast("FileIO", self._remote), extent.size
+                return
             self._file = FileIO(path, opener=_open_at_once)
             status = os.fstat(self._file.fileno())
         except OSError as error:
@@ -76,7 +81,8 @@ class LogFile:
             self._file.seek(start)
         except OSError as error:
             raise _unreadable(self.path, error) from None
-        return LogReader(self._read, start, stop, None if self._remote else self._seek_data)
+        seek_data = None if is_remote(self.path) else self._seek_data
+        return LogReader(self._read, start, stop, seek_data)
 
     def expect(self, start: int, stop: int) -> None:
         """Announce that the bytes from *start* to *stop* are read next, in order."""
@@ -104,7 +110,7 @@ class LogFile:
         file system does not tell holes.
         """
         if self._remote or position >= self.size:
-            return position
+            return self._remote.next_data(position) if self._remote else position
         try:
             position_before = self._file.tell()
             try:
@@ -140,6 +146,42 @@ class LogFile:
             return self._file.read(size) or b""
         except OSError as error:
             raise _unreadable(self.path, error) from None
+
+
+class _PackedFile:
+    """A file in an archive, with the interface of files in stores."""
+
+    def __init__(self, extent: Extent) -> None:
+        self._extent = extent
+        self._position = 0
+
+    def read(self, size: int) -> bytes:
+        part = self._extent.read_at(self._position, size)
+        self._position += len(part)
+        return part
+
+    def seek(self, position: int) -> None:
+        self._position = position
+
+    def tell(self) -> int:
+        return self._position
+
+    def expect(self, start: int, stop: int) -> None:
+        """Nothing has to be fetched."""
+
+    def close(self) -> None:
+        """Leave the archive open: other files are in it."""
+
+    def next_data(self, position: int) -> int:
+        """Return the first position from *position* on that is not in a hole."""
+        start, size = self._extent.start, self._extent.size
+        if position >= size:
+            return position
+        try:  # no reader uses the position of the descriptor
+            data = os.lseek(self._extent.fd, start + position, os.SEEK_DATA)
+        except OSError as error:
+            return size if error.errno == errno.ENXIO else position
+        return min(data - start, size)
 
 
 def _open_at_once(path: str, flags: int) -> int:

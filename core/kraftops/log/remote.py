@@ -84,6 +84,10 @@ class RemoteFile:
         if not self._base <= start < self._base + len(self._block):
             self._next = start
 
+    def next_data(self, position: int) -> int:
+        """Return *position* itself: a store does not tell holes."""
+        return position
+
     def seek(self, position: int) -> None:
         """Set the position."""
         self._position = position

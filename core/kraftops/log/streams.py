@@ -9,7 +9,7 @@ from typing import Self
 
 from kraftops.errors import SourceError
 from kraftops.log.batch import Batch
-from kraftops.log.files import ARCHIVES, STANDARD_INPUT, partition_of
+from kraftops.log.files import ARCHIVES, STANDARD_INPUT
 from kraftops.log.log_file import LogFile
 from kraftops.log.reader import BLOCK, DamagedArchive, EndReason, LogEnd, LogReader
 from kraftops.log.zeros import are_zeros
@@ -44,33 +44,6 @@ class OpenName(str):
         source_name = super().__new__(cls, name)
         source_name.place, source_name.opener, source_name.log = place, opener, log
         return source_name
-
-
-class PackedName(OpenName):
-    """Name of a log in an archive of directories, `ARCHIVE!/PATH`; it lies unpacked in *file*."""
-
-    __slots__ = ("archive", "file")
-
-    archive: str
-    file: str
-
-    @classmethod
-    def of(cls, archive: str, path: str, file: str) -> Self:
-        """Make the name of the log *path* in an archive, which lies unpacked in *file*."""
-        name = f"{archive}!/{path}"
-        source_name = cls(name, name, _open_unpacked, partition_of(name))
-        source_name.archive, source_name.file = archive, file
-        return source_name
-
-
-def _open_unpacked(path: str) -> LogFile | LogStream:
-    assert isinstance(path, PackedName)
-    try:
-        log = open_log(path.file)
-    except SourceError as error:
-        raise SourceError(error.message.replace(path.file, path), code=error.code) from None
-    log.path = path
-    return log
 
 
 def open_log(path: str) -> LogFile | LogStream:

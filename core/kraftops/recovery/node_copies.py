@@ -17,7 +17,8 @@ from typing import NamedTuple
 from kraftops.errors import DecodeError, SourceError
 from kraftops.java.numbers import parse_integer
 from kraftops.java.properties import properties
-from kraftops.log.bundles.unpacking import NoRoom, unpack
+from kraftops.log.bundles.unpacking import unpack
+from kraftops.log.bundles.wanted import NoRoom
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.log.reader import DamagedArchive
 from kraftops.recovery.refusal import PACK, RecoveryRefused

@@ -9,6 +9,7 @@ from kraftops.dump.summary.logs import Log as LogKey
 from kraftops.dump.summary.logs import fields_of
 from kraftops.dump.summary.sketches import Distribution, TimeHistogram
 from kraftops.dump.summary.summary import Summary
+from kraftops.fileio.mounts import archive_of
 from kraftops.log.streams import OpenName
 from kraftops.report import document
 from kraftops.report.changes import cut
@@ -156,7 +157,7 @@ def _log(log: LogKey, summary: Summary, fields: Mapping[str, Any]) -> Log:
 def _shown_paths(log: LogKey, fields: Mapping[str, Any]) -> Sequence[str]:
     """Return the names to read a log by; none if they are in an archive or a cluster."""
     paths = _paths(fields)
-    if any(isinstance(path, OpenName) for path in paths):
+    if any(isinstance(path, OpenName) or archive_of(path) for path in paths):
         return ()
     return [log.directory] if log.topic and log.directory else paths
 

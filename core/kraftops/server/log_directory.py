@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from kraftops.errors import DecodeError, SourceError
+from kraftops.fileio.mounts import is_directory, names_in
 from kraftops.fileio.reading import read_small
 from kraftops.findings.finding import Place
 from kraftops.java.properties import properties
@@ -198,13 +199,13 @@ class LogDirectory:
         return any(
             name.endswith(_OF_SEGMENTS)
             for partition in self.partitions()
-            for name in os.listdir(partition.path)
+            for name in names_in(partition.path)
         )
 
     @cached_property
     def has_tier(self) -> bool:
         """Whether any file tells of a tier; copies often lack the index cache, or it is empty."""
-        has_cache = os.path.isdir(os.path.join(self.path, REMOTE_INDEXES))
+        has_cache = is_directory(os.path.join(self.path, REMOTE_INDEXES))
         if has_cache or 0 in self.plan.offsets.get(LOG_START, {}).values():
             return True
         topics = {topic for offsets in self.plan.offsets.values() for topic, _ in offsets}
@@ -323,7 +324,7 @@ def read_log_directory(path: str, *, is_metadata: bool | None = None) -> LogDire
     *is_metadata* is what the configuration says; without one, the metadata log belongs where it is.
     """
     if is_metadata is None:
-        is_metadata = os.path.isdir(os.path.join(path, METADATA_PARTITION))
+        is_metadata = is_directory(os.path.join(path, METADATA_PARTITION))
     directory = LogDirectory(path, is_metadata)
     try:
         entries = properties(read_small(directory.meta_path))

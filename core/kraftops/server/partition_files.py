@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from kraftops.errors import DecodeError, SourceError, UsageError
+from kraftops.fileio.mounts import status_of
 from kraftops.fileio.reading import read_small
 from kraftops.log.files import (
     METADATA_TOPIC,
@@ -101,7 +102,7 @@ class PartitionFiles:
         assert self.folder
         paths = [self.path, *(segment.log for segment in self.segments[-1:])]
         try:
-            newest = max(os.stat(path).st_mtime for path in paths)
+            newest = max(status_of(path).modified for path in paths)
         except OSError:
             return True
         return max(newest, self.folder.newest) >= seconds

@@ -12,6 +12,7 @@ from kraftops.dump.sources.names import expand
 from kraftops.dump.summary.groups import Groups
 from kraftops.dump.summary.summarise import summarise
 from kraftops.errors import SourceError
+from kraftops.fileio.mounts import is_directory, names_in
 from kraftops.image.state.image import MetadataImage
 from kraftops.log.files import METADATA_PARTITION, PARTITION_NAME
 from kraftops.query.query import Query
@@ -41,7 +42,7 @@ def offsets_directories(sources: Iterable[str]) -> list[str]:
     """
     directories: dict[str, None] = {}
     for source in sources:
-        if is_remote(source) or not os.path.isdir(source):
+        if is_remote(source) or not is_directory(source):
             continue
         place = os.path.normpath(source)
         is_inside = os.path.basename(place) == METADATA_PARTITION
@@ -67,7 +68,7 @@ def groups_frame(directories: Iterable[str]) -> Frame:
 
 def _partitions(directory: str) -> Iterator[str]:
     try:
-        names = sorted(os.listdir(directory), key=natural_key)
+        names = sorted(names_in(directory), key=natural_key)
     except OSError as error:
         raise SourceError.of(directory, error) from None
     for name in names:

@@ -12,9 +12,9 @@ from kraftops.dump.summary.logs import Log, Reading, add_summary
 from kraftops.dump.summary.summarise import summarise
 from kraftops.dump.summary.summary import Summary
 from kraftops.errors import SourceError, UsageError
+from kraftops.fileio.mounts import archive_of
 from kraftops.log.files import FileKind, file_name
 from kraftops.log.ranges import ByteRange
-from kraftops.log.streams import PackedName
 from kraftops.query.query import Query
 from kraftops_cli.dump_log.plan import Plan
 
@@ -28,7 +28,7 @@ def last_segments(files: Sequence[Reading]) -> dict[Log, Reading]:
     segments: dict[Log, Reading] = {}
     for file in files:
         name = file_name(file.path)
-        is_packed = isinstance(file.path, PackedName) or bool(name and name.archive)
+        is_packed = bool(archive_of(file.path)) or bool(name and name.archive)
         if name is None or name.is_stdin or is_packed:
             raise UsageError(
                 f"--follow follows segments or the directories of partitions, not {file.path}"

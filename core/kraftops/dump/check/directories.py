@@ -30,6 +30,7 @@ from kraftops.dump.check.topics import Topics, read_topics
 from kraftops.dump.check.units import RunUnits, Unit, run_units
 from kraftops.dump.sources.partition_directory import no_log, partition_log
 from kraftops.errors import SourceError
+from kraftops.fileio.mounts import is_directory, names_in
 from kraftops.findings.catalogue import with_cure
 from kraftops.findings.finding import Finding, Place, Severity
 from kraftops.log.files import (
@@ -113,7 +114,7 @@ def check_directories(
 
 def _is_deleted(check: PartitionCheck, directories: Container[str]) -> bool:
     """Tell whether a server has deleted the directory of a partition meanwhile."""
-    return bool(check.unreadable) and check.path in directories and not os.path.isdir(check.path)
+    return bool(check.unreadable) and check.path in directories and not is_directory(check.path)
 
 
 def _surroundings(request: CheckRequest, folders: list[str]) -> Surroundings:
@@ -129,7 +130,7 @@ def _metadata_folders(folders: Iterable[str]) -> list[str]:
     if not logs:
         parents = dict.fromkeys(os.path.dirname(_whole(folder)) for folder in folders)
         beside = (os.path.join(parent, METADATA_PARTITION) for parent in parents)
-        logs = list(filter(os.path.isdir, beside))
+        logs = list(filter(is_directory, beside))
     return logs
 
 
@@ -218,7 +219,7 @@ def _renamed_starts(directory: LogDirectory, topics: Topics) -> Iterator[tuple[S
 
 def _is_tiered(folder: str) -> bool:
     try:
-        return has_tiered_name(os.listdir(folder))
+        return has_tiered_name(names_in(folder))
     except OSError:
         return False
 
@@ -281,9 +282,9 @@ def partition_folders(path: str) -> list[str]:
     for name in names:
         folder = os.path.join(path, name)
         match = PARTITION_NAME.fullmatch(name)
-        if match and not match[3] and os.path.isdir(folder):
+        if match and not match[3] and is_directory(folder):
             partitions.append((match[1], int(match[2]), folder))
-        elif not match and os.path.isdir(folder):
+        elif not match and is_directory(folder):
             partitions += [(name, 0, inner) for inner in _tiered_folders(folder)]
     if not partitions and meta_properties.FILE_NAME not in names:
         raise no_log(path, names)
@@ -308,7 +309,7 @@ def _tiered_folders(path: str) -> list[str]:
 
 def _names(path: str) -> list[str]:
     try:
-        return sorted(os.listdir(path))
+        return names_in(path)
     except OSError as error:
         raise SourceError(f"cannot read {path}: {error.strerror}") from None
 

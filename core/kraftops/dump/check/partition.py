@@ -29,6 +29,7 @@ from kraftops.dump.small_files import content_of
 from kraftops.dump.sources.partition_directory import is_whole, no_log
 from kraftops.dump.tiers.remote_metadata import RemotePartition
 from kraftops.errors import SourceError
+from kraftops.fileio.mounts import status_of
 from kraftops.findings.catalogue import with_cure
 from kraftops.findings.finding import (
     Evidence,
@@ -122,7 +123,7 @@ class _Look(NamedTuple):
         if self.files is not None:
             return self.files.changed_since(since)
         with suppress(OSError):  # a server has deleted it
-            return os.stat(self.check.path).st_mtime >= since
+            return status_of(self.check.path).modified >= since
         return False
 
 
@@ -351,8 +352,8 @@ class _PartitionLook:
         if self._directory.plan.was_clean:
             return False
         try:
-            created = os.stat(os.path.join(self._files.path, TOPIC_ID)).st_mtime_ns
-            written = os.stat(os.path.join(self._directory.path, checkpoint)).st_mtime_ns
+            created = status_of(os.path.join(self._files.path, TOPIC_ID)).modified
+            written = status_of(os.path.join(self._directory.path, checkpoint)).modified
         except OSError:
             return False
         return written < created

@@ -25,6 +25,7 @@ from kraftops.dump.tiers.remote_metadata import (
     RemoteState,
     read_remote_metadata,
 )
+from kraftops.fileio.mounts import exists
 from kraftops.findings.finding import Severity
 from kraftops.log.files import FileKind, tiered_name, tiered_topic_id
 from kraftops.server.partition_files import PartitionFiles
@@ -173,13 +174,13 @@ class TierCheck:
         for segment_id, objects in self._objects.items():
             path = _any_path(objects)
             segment = remote.segments.get(segment_id)
-            if segment_id in remote.cut or not (segment or os.path.lexists(path)):
+            if segment_id in remote.cut or not (segment or exists(path)):
                 continue
             if segment is None:
                 reason = "the remote log metadata does not name it"
                 self._findings.add("remote-unknown", path, reason)
             elif remote.is_deleted or segment.state == RemoteState.DELETE_FINISHED:
-                if os.path.lexists(path):
+                if exists(path):
                     reason = "it was deleted, by the remote log metadata"
                     self._findings.add("remote-left", path, reason)
             elif not segment.is_live and _is_replaced(segment, remote):
@@ -196,13 +197,13 @@ class TierCheck:
                 continue
             stem = objects[_LOG].removesuffix(_LOG)
             for kind in sorted(kinds - objects.keys()):
-                if not os.path.lexists(stem + kind):
+                if not exists(stem + kind):
                     reason = f"its {kind} is missing: a broker cannot read it"
                     path = objects[_LOG]
                     self._findings.add("remote-incomplete", path, reason)
         if live is None:
             for objects in self._objects.values():
-                if _LOG not in objects and os.path.lexists(_any_path(objects)):
+                if _LOG not in objects and exists(_any_path(objects)):
                     reason = "the log of its segment is missing"
                     self._findings.add("remote-incomplete", _any_path(objects), reason)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +10,7 @@ from kraftops.dump.report import Report
 from kraftops.dump.scan.part_rows import part_rows
 from kraftops.dump.sources.partition_directory import partition_log
 from kraftops.errors import SourceError, UsageError
+from kraftops.fileio.mounts import names_in
 from kraftops.log.ranges import ByteRange
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
@@ -108,7 +108,7 @@ def _records(folder: str) -> Iterator[tuple[Row, dict[str, Any]]]:
     types = frozenset({"topic", "removetopic", "config"})
     query = Query(decoder=METADATA, filter=Filter(types=types))
     try:
-        log = partition_log(folder, sorted(os.listdir(folder)), from_start=False)
+        log = partition_log(folder, names_in(folder), from_start=False)
         for path in log.paths if log else ():
             for row in part_rows(ByteRange(path), query, Report()):
                 if row.value and not row.error:

@@ -21,6 +21,7 @@ from kraftops.dump.check.partition import check_partition
 from kraftops.dump.check.tier import Surroundings
 from kraftops.dump.sources.parts import sizes_of
 from kraftops.errors import SourceError
+from kraftops.fileio.mounts import folder_at
 from kraftops.memory import shared_memory
 from kraftops.server.log_directory import LogDirectory
 
@@ -48,6 +49,8 @@ class Unit(NamedTuple):
         if self.directory is None:
             return sum(sizes_of(self.files))
         try:
+            if packed := folder_at(self.path):
+                return sum(extent.size for extent in packed.files.values())
             with os.scandir(self.path) as entries:
                 # A preallocated index is a hole, which is not read: it has few blocks.
                 files = [entry.stat() for entry in entries]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os.path
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import chain
@@ -13,6 +12,7 @@ from kraftops.dump.sources.parts import PartResult, total_size
 from kraftops.engine.scan_contract import Request
 from kraftops.engine.scanning import EngineScan, open_scan
 from kraftops.errors import SourceError, UsageError
+from kraftops.fileio.mounts import exists
 from kraftops.java.text import path_text
 from kraftops.log.batch import Batch
 from kraftops.log.files import RENAMED, FileKind, FileName, file_name
@@ -114,7 +114,7 @@ class PartPrinter:
         name = file_name(path)
         if name is None:
             report.ignored(path)
-            if not os.path.lexists(path):
+            if not exists(path):
                 report.note(path or "an empty name", -1, "No such file or directory")
             return
         if name.renamed and is_first:

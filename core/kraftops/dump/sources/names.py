@@ -18,6 +18,7 @@ from kraftops.dump.sources.partition_directory import (
 )
 from kraftops.dump.sources.remote import WILD, remote_log_pages, remote_logs
 from kraftops.errors import SourceError, UsageError
+from kraftops.fileio.mounts import is_directory, names_in
 from kraftops.log.files import (
     PARTITION_NAME,
     STANDARD_INPUT,
@@ -130,7 +131,7 @@ def _logs(name: str, look: _Look) -> list[Log]:
         name = local_path(name)
         if is_remote(name):
             return remote_logs(name, from_start=look.from_start)
-    if os.path.isdir(name):
+    if is_directory(name):
         logs = _in_directory(name, _names(name), look)
         if not logs and file_name(name):
             return [Log([name])]  # refused like any file that cannot be read
@@ -148,7 +149,7 @@ def _logs(name: str, look: _Look) -> list[Log]:
 def _matching(pattern: str, look: _Look) -> Iterator[Log]:
     """Yield the logs that a pattern matches: logs of directories, and single files."""
     for path in matching_paths(pattern):
-        if os.path.isdir(path):
+        if is_directory(path):
             yield from _in_directory(path, _readable_names(path, look), look)
         else:
             yield from _of_file(path, look)
@@ -175,7 +176,7 @@ def matching_paths(name: str) -> Iterator[str]:
         normal = os.path.normpath(path)
         if not done.isdisjoint(_with_parents(normal)):
             continue
-        if not os.path.isdir(path):
+        if not is_directory(path):
             yield path
         elif _in_directory(path, _readable_names(path, look), look):
             done.add(normal)
@@ -224,7 +225,7 @@ def _in_directory(path: str, names: list[str], look: _Look) -> list[Log]:
     for name in names:
         directory = os.path.join(path, name)
         match = PARTITION_NAME.fullmatch(name)
-        if (match and match[3]) or not os.path.isdir(directory):
+        if (match and match[3]) or not is_directory(directory):
             continue
         inner = _readable_names(directory, look)
         if TIERED_TOPIC.fullmatch(name) and not any(map(file_name, inner)):
@@ -239,7 +240,7 @@ def _in_directory(path: str, names: list[str], look: _Look) -> list[Log]:
 
 def _names(directory: str) -> list[str]:
     try:
-        return sorted(os.listdir(directory))
+        return names_in(directory)
     except OSError as error:
         raise SourceError.of(directory, error) from None
 
@@ -257,7 +258,7 @@ def _readable_names(directory: str, look: _Look) -> list[str]:
         return _names(directory)
     except SourceError as error:
         name = os.path.basename(os.path.normpath(directory))
-        if PARTITION_NAME.fullmatch(name) and os.path.isdir(directory):
+        if PARTITION_NAME.fullmatch(name) and is_directory(directory):
             if look.on_unreadable is None:
                 raise
             look.on_unreadable(error)

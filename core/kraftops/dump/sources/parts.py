@@ -10,6 +10,7 @@ from kraftops.dump.report import Report
 from kraftops.dump.sources.names import Source
 from kraftops.engine.choice import engine_name
 from kraftops.errors import SourceError, UsageError
+from kraftops.fileio.mounts import archive_of, status_of
 from kraftops.java.text import path_text
 from kraftops.log.batch import int64
 from kraftops.log.files import STANDARD_INPUT, FileKind, FileName, file_name
@@ -17,7 +18,7 @@ from kraftops.log.indexes import OffsetIndex
 from kraftops.log.log_file import LogFile
 from kraftops.log.ranges import ByteRange, cut_by_index, cut_log, file_id
 from kraftops.log.remote import sizes_of as sizes_of_uris
-from kraftops.log.streams import PackedName, open_log
+from kraftops.log.streams import open_log
 from kraftops.query.query import NO_LIMIT
 from kraftops.uris import is_remote
 
@@ -87,8 +88,7 @@ def sizes_of(paths: Iterable[str]) -> list[int]:
     for path in order:
         if path not in sizes:
             try:
-                file = path.file if isinstance(path, PackedName) else path
-                sizes[path] = os.stat(file).st_size
+                sizes[path] = status_of(path).size
             except OSError:
                 sizes[path] = 0
     return [sizes[path] for path in order]
@@ -120,7 +120,7 @@ def plan_parts(
             continue
         try:
             # The reader of a part compares it, to notice another file of the same name.
-            is_file = not (isinstance(path, PackedName) or (cut_remote and is_remote(path)))
+            is_file = not (archive_of(path) or (cut_remote and is_remote(path)))
             identity = file_id(path) if is_file else None
             log = open_log(path)
         except SourceError:

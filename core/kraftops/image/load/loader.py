@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from copy import copy
@@ -10,6 +9,7 @@ from typing import NamedTuple
 
 from kraftops.engine.fold_contract import BATCH_FIELDS, BatchBounds, FoldProgress, WindowResult
 from kraftops.errors import DecodeError, SourceError
+from kraftops.fileio.mounts import exists
 from kraftops.findings.finding import Place
 from kraftops.image.load.sources import SourceFile
 from kraftops.image.replay.events import ControlRecordRead, Event, SnapshotEnded
@@ -315,7 +315,7 @@ class Loader:
         try:
             return open_log(path)
         except SourceError as error:
-            if self._may_grow and not os.path.lexists(path):
+            if self._may_grow and not exists(path):
                 raise VanishedFileError(error.message) from None
             raise
 

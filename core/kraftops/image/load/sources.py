@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from kraftops.errors import DecodeError, SourceError, UsageError
+from kraftops.fileio.mounts import is_directory, names_in, status_of
 from kraftops.findings.finding import Finding, Place
 from kraftops.image.replay.limits import Limits
 from kraftops.image.state.findings import BAD_SNAPSHOT, log_finding
@@ -148,12 +149,12 @@ def _in_directory(directory: str) -> Iterator[str]:
         inner = os.path.join(directory, METADATA_PARTITION)
         yield from (os.path.join(inner, name) for name in _names(inner))
     paths = {os.path.join(directory, name) for name in names if file_name(name)}
-    yield from sorted(path for path in paths if not os.path.isdir(path))
+    yield from sorted(path for path in paths if not is_directory(path))
 
 
 def _is_directory(path: str) -> bool:
     if not is_remote(path):
-        return os.path.isdir(path)
+        return is_directory(path)
     from kraftops.log.remote import list_directory
 
     return list_directory(path) is not None
@@ -165,7 +166,7 @@ def _names(directory: str) -> list[str]:
 
         return [entry.name for entry in list_directory(directory) or ()]
     try:
-        return sorted(os.listdir(directory))
+        return names_in(directory)
     except OSError as error:
         raise SourceError.of(directory, error) from None
 
@@ -214,7 +215,7 @@ def size_of(path: str) -> int:
 
         return sizes_of([path])[0] or 0
     try:
-        return os.path.getsize(path)
+        return status_of(path).size
     except OSError as error:
         raise SourceError.of(path, error) from None
 

@@ -11,6 +11,7 @@ from enum import Enum
 from typing import IO, TYPE_CHECKING, NamedTuple, Protocol, cast
 
 from kraftops.log.archives import inflated_blocks
+from kraftops.log.bundles.tar_headers import usual_header
 from kraftops.log.bundles.torn_zip import torn_members
 from kraftops.log.codecs import zstd_module
 from kraftops.log.log_file import LogFile
@@ -27,6 +28,7 @@ TOO_LARGE = "unpack it, if that is right, and name the directory"
 """Hint about an archive that is too large."""
 _LATEST = 253402300799  # the last second of the year 9999
 _MOST_HEADER_BYTES = BLOCK  # of a name or of extended attributes, which are read as a whole
+_FILE_BLOCK = 64 << 10  # many small members, and not too much before the content of a large one
 _ZIP = b"PK"
 _ENDINGS = {b"\x1f\x8b": ".gz", b"\x28\xb5\x2f\xfd": ".zst", b"\xfd7zXZ": ".xz", b"BZh": ".bz2"}
 
@@ -50,6 +52,13 @@ class MemberKind(Enum):
     DEVICE = "device"
 
 
+class Stored(NamedTuple):
+    """The bytes of an archive that are the content of a member, as they are."""
+
+    position: int
+    size: int
+
+
 class Member(NamedTuple):
     """Member of an archive; its content can be read until the next member is asked for."""
 
@@ -58,6 +67,8 @@ class Member(NamedTuple):
     modified: float
     """Seconds since the epoch."""
     content: Content | None = None
+    stored: Stored | None = None
+    """Where the whole content lies, in a tar archive that is not compressed."""
 
     def blocks(self) -> Iterator[bytes]:
         """Yield the content of a file.
@@ -93,24 +104,76 @@ def members(path: str) -> Iterator[Member]:
 
 def _tar_members(file: LogFile, magic: bytes) -> Iterator[Member]:
     ending = next((end for start, end in _ENDINGS.items() if magic.startswith(start)), None)
-    blocks = inflated_blocks(file, ending) if ending else _blocks(file)
-    stream = _Stream(blocks)
+    stream = _Stream(inflated_blocks(file, ending)) if ending else _FileStream(file)
+    unusual = _UnusualMembers(stream)
+    most = _most_bytes(file)
+    position = 0
     with _damage_of_archives():
-        tar = tarfile.open(fileobj=cast("IO[bytes]", stream), mode="r:")  # noqa: SIM115 - it holds no file of its own
-    while True:
-        with _damage_of_archives():
-            member = tar.next()
-        if member is None:
-            stream.check_end()
-            return
-        tar.members.clear()  # type: ignore[attr-defined]  # it would keep all
-        _refuse_bomb(member.offset_data + member.size, file)
-        kind = _tar_kind(member)
-        if kind is MemberKind.FILE:
-            content = tar.extractfile(member) if member.issparse() else _TarContent(stream, member)
-            yield Member(member.name, kind, _tar_seconds(member), content)
-        elif kind:
-            yield Member(member.name, kind, _tar_seconds(member))
+        while True:
+            stream.seek(position)
+            header = None if unusual.has_common_records else usual_header(stream, position)
+            if header is None:
+                info = unusual.member(position)
+                if info is None:
+                    stream.check_end()
+                    return
+                _refuse_bomb(info.offset_data + info.size, most, file)
+                if member := unusual.read(info):
+                    yield member
+                position = unusual.next_position
+                continue
+            if header.next_position > most:
+                _refuse_bomb(header.position + header.size, most, file)
+            if not header.is_directory:
+                content = _TarContent(stream, header.position, header.size)
+                stored = None
+                if not ending and header.position + header.size <= file.size:
+                    stored = Stored(header.position, header.size)
+                modified = _possible(header.modified)
+                yield Member(header.name, MemberKind.FILE, modified, content, stored)
+            position = header.next_position
+
+
+class _UnusualMembers:
+    """What tarfile reads of an archive: sparse files, links, devices, long names, and damage."""
+
+    def __init__(self, stream: _Stream) -> None:
+        self._stream = stream
+        self._tar: tarfile.TarFile | None = None
+
+    @property
+    def has_common_records(self) -> bool:
+        """Whether extended records of all members were read, but for a comment, as git writes."""
+        return bool(self._tar and self._tar.pax_headers.keys() - {"comment"})
+
+    @property
+    def next_position(self) -> int:
+        """The position of the header after the last member."""
+        assert self._tar
+        return self._tar.offset
+
+    def member(self, position: int) -> tarfile.TarInfo | None:
+        """Return the member whose header is at *position*, where the stream is; None at the end."""
+        if self._tar is None:
+            fileobj = cast("IO[bytes]", self._stream)
+            self._tar = tarfile.open(fileobj=fileobj, mode="r:")  # noqa: SIM115 - it holds no file
+            first: tarfile.TarInfo | None = self._tar.firstmember  # type: ignore[attr-defined]
+            self._tar.firstmember = None  # type: ignore[attr-defined]
+            return first
+        self._tar.offset = position
+        self._tar.members.clear()  # type: ignore[attr-defined]  # it would keep all
+        return self._tar.next()
+
+    def read(self, info: tarfile.TarInfo) -> Member | None:
+        """Return a member; None of a directory."""
+        kind = _tar_kind(info)
+        modified = _possible(info.mtime)
+        if kind is not MemberKind.FILE:
+            return Member(info.name, kind, modified) if kind else None
+        assert self._tar
+        content = self._tar.extractfile(info) if info.issparse() else None
+        plain = _TarContent(self._stream, info.offset_data, info.size)
+        return Member(info.name, kind, modified, content or plain)
 
 
 def _tar_kind(member: tarfile.TarInfo) -> MemberKind | None:
@@ -121,17 +184,17 @@ def _tar_kind(member: tarfile.TarInfo) -> MemberKind | None:
     return MemberKind.LINK if member.issym() or member.islnk() else MemberKind.DEVICE
 
 
-def _tar_seconds(member: tarfile.TarInfo) -> float:
+def _possible(seconds: float) -> float:
     """Return the time of a member; 0 if there is no such time, as not a number or beyond 2**63."""
-    return member.mtime if 0 <= member.mtime <= _LATEST else 0.0
+    return seconds if 0 <= seconds <= _LATEST else 0.0
 
 
 class _TarContent:
     """The content of a member, up to where the archive is cut."""
 
-    def __init__(self, stream: _Stream, member: tarfile.TarInfo) -> None:
+    def __init__(self, stream: _Stream, position: int, size: int) -> None:
         self._stream = stream
-        self._position, self._left = member.offset_data, member.size
+        self._position, self._left = position, size
 
     def read(self, size: int) -> bytes:
         if not self._left:
@@ -156,7 +219,8 @@ def _zip_members(path: str, file: LogFile) -> Iterator[Member]:
     except NotImplementedError as error:
         raise TornArchive(str(error)) from None
     with archive:
-        _refuse_bomb(sum(info.file_size for info in archive.infolist()), file)
+        inflated = sum(info.file_size for info in archive.infolist())
+        _refuse_bomb(inflated, _most_bytes(file), file)
         for info in archive.infolist():
             modified = time.mktime((*info.date_time, 0, 0, -1))
             if stat.S_ISLNK(info.external_attr >> 16):
@@ -191,24 +255,22 @@ def _torn_zip_members(file: LogFile) -> Iterator[Member]:
         for name, modified, content in torn_members(file):
             yield Member(name, MemberKind.FILE, modified, content)
             inflated += content.inflated
-            _refuse_bomb(inflated, file)
+            _refuse_bomb(inflated, _most_bytes(file), file)
 
 
-def _refuse_bomb(size: int, file: LogFile) -> None:
+def _most_bytes(file: LogFile) -> int:
+    """Return the inflated bytes of an archive that are not too many."""
+    return max(ANY_RATIO_BYTES, MOST_RATIO * file.size)
+
+
+def _refuse_bomb(size: int, most: int, file: LogFile) -> None:
     """Refuse an archive that inflates to *size* bytes or more, if these are too many.
 
     Raises:
         DamagedArchive: they are.
     """
-    if size > max(ANY_RATIO_BYTES, MOST_RATIO * file.size):
+    if size > most:
         raise DamagedArchive(f"its {file.size} bytes inflate to {size} bytes or more", TOO_LARGE)
-
-
-def _blocks(file: LogFile) -> Iterator[bytes]:
-    position = 0
-    while block := file.read_at(position, BLOCK):
-        yield block
-        position += len(block)
 
 
 class _Stream:
@@ -230,6 +292,15 @@ class _Stream:
             raise tarfile.ReadError("its members overlap")
         self._position = position
         return position
+
+    def peek(self, offset: int, size: int) -> bytes:
+        """Return *size* bytes, *offset* bytes ahead, without moving; fewer at the end."""
+        start = self._position + offset - self._start
+        while start + size > len(self._block):
+            if not self._advance():
+                break
+            start = self._position + offset - self._start
+        return self._block[start : start + size]
 
     def read(self, size: int) -> bytes:
         if not 0 <= size <= _MOST_HEADER_BYTES:
@@ -265,15 +336,35 @@ class _Stream:
             raise TornArchive(f"byte {position} of the tar archive: no header of a member")
 
     def _advance(self) -> bool:
+        """Read a block more, and drop what is before the position but for one byte."""
         try:
-            block = next(self._blocks, b"")
+            block = self._next_block()
         except DamagedArchive as error:
             self._damage = error
             return False
-        kept = self._block[-1:]  # tarfile looks at the byte before a header again
-        self._start += len(self._block) - len(kept)
-        self._block = kept + block
+        # tarfile looks at the byte before a header again
+        dropped = min(max(0, self._position - self._start - 1), len(self._block))
+        self._start += dropped
+        self._block = self._block[dropped:] + block
         return bool(block)
+
+    def _next_block(self) -> bytes:
+        return next(self._blocks, b"")
+
+
+class _FileStream(_Stream):
+    """An archive that is not compressed: what is not read is not looked at."""
+
+    def __init__(self, file: LogFile) -> None:
+        super().__init__(iter(()))
+        self._file = file
+
+    def _next_block(self) -> bytes:
+        end = self._start + len(self._block)
+        if self._position > end:
+            self._block, self._start = b"", self._position
+            end = self._position
+        return self._file.read_at(end, _FILE_BLOCK)
 
 
 @contextmanager

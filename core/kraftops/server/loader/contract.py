@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from kraftops.fileio.mounts import Folder as PackedFolder
+from kraftops.fileio.mounts import folder_at
 from kraftops.log.held_files import HeldFiles
 from kraftops.log.log_file import LogFile
 from kraftops.server.loader import thrown
@@ -126,6 +128,17 @@ class DiskFolder:
         self.directories: set[str] = set()
         self.newest = 0.0
         """When the file that was written last was written, in seconds since 1970."""
+        self._list(path, folder_at(path))
+        self.names.sort()
+        self._held = HeldFiles(path, self.files)
+
+    def _list(self, path: str, packed: PackedFolder | None) -> None:
+        if packed:
+            self.names += (*packed.directories, *packed.files)
+            self.directories = packed.directories
+            self.files = {name: extent.size for name, extent in packed.files.items()}
+            self.newest = max((extent.modified for extent in packed.files.values()), default=0.0)
+            return
         with os.scandir(path) as entries:
             for entry in entries:
                 self.names.append(entry.name)
@@ -136,8 +149,6 @@ class DiskFolder:
                         status = entry.stat()
                         self.files[entry.name] = status.st_size
                         self.newest = max(self.newest, status.st_mtime)
-        self.names.sort()
-        self._held = HeldFiles(path, self.files)
 
     def open(self, name: str) -> LogFile:
         """Open one of the files.

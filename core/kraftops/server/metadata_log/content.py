@@ -7,12 +7,12 @@ Files without a record are the loader's: it foretells whether the server takes t
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kraftops.errors import KraftopsError
+from kraftops.fileio.mounts import exists
 from kraftops.log.batch import Batch, Header
 from kraftops.records.meaning import Decoded
 from kraftops.server.metadata_log.files import (
@@ -262,7 +262,7 @@ class _LogReader:
         reason = batches.damage or batches.rest
         if reason and not self._cut and segment.size:
             self._cut = Damage(path, reason)
-        if self._cut and self._cut.path == path and not os.path.exists(segment.index_path):
+        if self._cut and self._cut.path == path and not exists(segment.index_path):
             # `LogLoader.loadSegmentFiles` cuts a segment without its index, and keeps the others.
             self._damage += self._dropped(self._snapshot_end)
             self._cut = None

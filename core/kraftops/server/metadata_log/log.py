@@ -9,6 +9,7 @@ from functools import cached_property
 
 from kraftops.engine.metadata_state import VERSION_FEATURE
 from kraftops.errors import KraftopsError, UsageError
+from kraftops.fileio.mounts import exists, names_in, status_of
 from kraftops.log.files import BOOTSTRAP_CHECKPOINT, METADATA_PARTITION, FileKind, file_name
 from kraftops.records.meaning import Unknown
 from kraftops.server.metadata_log.content import LogContent, VoterSet, read_content
@@ -83,7 +84,7 @@ class MetadataLog:
 def read_bootstrap(directory: str) -> BootstrapFile | None:
     """Read the bootstrap.checkpoint of a log directory; None if there is none."""
     path = os.path.join(directory, BOOTSTRAP_CHECKPOINT)
-    if not os.path.lexists(path):
+    if not exists(path):
         return None
     from kraftops.records import metadata
 
@@ -127,14 +128,14 @@ def read_partition(folder: str) -> MetadataLog:
     Raises:
         OSError: it cannot be listed.
     """
-    names = sorted(os.listdir(folder))
+    names = names_in(folder)
     snapshots, segments = [], []
     for name in names:
         path = os.path.join(folder, name)
         file = file_name(path)
         if file is None or file.renamed or not re.fullmatch(_PROPER_NAME, name):
             continue
-        size = os.path.getsize(path)
+        size = status_of(path).size
         try:
             if file.kind is FileKind.CHECKPOINT:
                 snapshots.append(Snapshot(*file.snapshot_id, path, size))

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.log.bundles import unpacking as module
-from kraftops.log.bundles.unpacking import NoRoom, Skipped, unpack
+from kraftops.log.bundles import wanted as module
+from kraftops.log.bundles.unpacking import unpack
+from kraftops.log.bundles.wanted import NoRoom, Skipped
 from kraftops.log.reader import DamagedArchive
 from tests.helpers.logs.bundles import KINDS, Files, files_in
 
