@@ -40,8 +40,8 @@ class LiveState:
     is_typing: bool = False
     """Whether keys are letters of the filter."""
     is_paused: bool = False
-    has_help: bool = False
-    """Whether the last line begins with the keys that it otherwise has no room for."""
+    helps: int = 0
+    """How often in a row the last line was asked for the keys that it has no room for."""
     is_over: bool = False
     cursor: int = 0
     """The place of the chosen row in the list."""
@@ -65,6 +65,7 @@ def pressed(state: S, key: str, own: Mapping[str, Callable[[S], S]]) -> S:
         return replace(state, is_over=True)
     if state.is_typing:
         return _typed(state, key)
+    state = replace(state, helps=state.helps + 1 if key == "?" else 0)
     act = own.get(key) or _SHARED.get(key)
     return state if act is None else act(state)
 
@@ -123,11 +124,11 @@ def foot(
     every = [*_FIRST, *(_PAGE if state.subject else ()), *keys, *(() if state.subject else _LAST)]
     place = cut(_place(state), columns)
     room = columns - width_of_text(place)
-    fit = _fitting(every, room)
-    if state.has_help:
-        every = every[fit:] or every
-        fit = _fitting(every, room)
-    parts = [f"{console.painted(key, 'name')} {word}  " for key, word in every[:fit]]
+    listed, fit = every, _fitting(every, room)
+    for _ in range(state.helps):
+        listed = listed[fit:] or every
+        fit = _fitting(listed, room)
+    parts = [f"{console.painted(key, 'name')} {word}  " for key, word in listed[:fit]]
     return "".join(parts) + console.painted(place, "muted")
 
 
@@ -205,7 +206,6 @@ PAGES: dict[str, Callable[[Any], Any]] = {
 _SHARED: dict[str, Callable[[Any], Any]] = {
     "q": lambda state: replace(state, is_over=True),
     "/": lambda state: replace(state, is_typing=True),
-    "?": lambda state: replace(state, has_help=not state.has_help),
     " ": lambda state: replace(state, is_paused=not state.is_paused),
     "escape": _left,
     "up": _moved(-1),

@@ -238,7 +238,7 @@ class ShellCommand(GroupedCommand):
 @click.option(
     "--follow",
     is_flag=True,
-    help="Keep the image current; run a command again whenever the metadata has changed.",
+    help="Run a command again whenever the metadata has changed; a session follows it anyway.",
 )
 @added(STATE)
 @click.option(

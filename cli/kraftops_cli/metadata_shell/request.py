@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 
 from kraftops.errors import UsageError
 from kraftops_cli.live.options import QuorumOptions
 from kraftops_cli.version import KAFKA_VERSION, VERSION
 from kraftops_shell.grammar.moments import read_moment
+from kraftops_terminal.descriptors import is_terminal
 
 _AT_MOMENT = 2
 """The words before the command in `at MOMENT COMMAND`."""
@@ -52,10 +54,15 @@ class ShellRequest:
 
     @property
     def is_kept_current(self) -> bool:
-        """Whether the state follows its log; a session or screen of a running quorum does."""
-        is_newest = (self.at_offset, self.at_time) == (None, None)
+        """Whether the state follows its log: with --follow, or where a person looks at it.
+
+        Scripts have one state of files, whatever is written meanwhile, and so has Kafka's form.
+        """
+        if self.follow or (self.at_offset, self.at_time) != (None, None):
+            return self.follow
         is_session = self.is_browsed or not self.words
-        return self.follow or (is_session and self.quorum is not None and is_newest)
+        is_grown = not self.is_kafka and is_terminal(0) and os.path.exists(self.source)
+        return is_session and (self.quorum is not None or is_grown)
 
     @property
     def version(self) -> str:

@@ -7,7 +7,7 @@ import time
 from functools import cache, partial
 from typing import BinaryIO
 
-from kraftops.errors import KraftopsError, SourceError, WireError
+from kraftops.errors import KraftopsError, SourceError
 from kraftops.server.nearby import directory_paths_near
 from kraftops.tree.layout import tree_of
 from kraftops.tree.node import Directory
@@ -57,9 +57,10 @@ class _Browsed:
             shown=terminal.shown,
         )
         self._show()
-        self._session.refresh = self._refresh_or_note if request.quorum else self._refresh
+        is_session = request.quorum or not request.words
+        self._session.refresh = self._refresh_or_note if is_session else self._refresh
         self._session.travel = opened.travel
-        if request.follow or request.quorum:
+        if request.is_kept_current or request.quorum:
             self._session.go_home = self._show
         self._session.call = partial(run_line, self._session)
 
@@ -134,8 +135,6 @@ class _Browsed:
             show_secrets=request.show_secrets,
             version=VERSION,
         )
-        if request.follow:
-            self._session.prompt_prefix = f"{image.offset} "
 
     def _refresh(self) -> bool:
         """Update the image; tell whether it has changed."""
@@ -145,10 +144,10 @@ class _Browsed:
         return has_changed
 
     def _refresh_or_note(self) -> None:
-        """Update the image of a running quorum; without an answer, go on with what is known."""
+        """Update the image of a session; where that fails, go on with what is known."""
         try:
             self._refresh()
-        except WireError as error:
+        except KraftopsError as error:
             offset = self._opened.current.image.offset
             self._session.err(f"note: {error.message}; this is the state at offset {offset}")
 

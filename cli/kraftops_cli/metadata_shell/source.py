@@ -8,13 +8,13 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from kraftops.errors import KraftopsError
-from kraftops.image.load.following import LogFollower
 from kraftops.image.load.loader import Progress
 from kraftops.image.load.loading import limits_of, load
 from kraftops.image.load.sources import files_of, read_plans
 from kraftops.image.replay.limits import Limits
 from kraftops.image.state.findings import CUTS_SHORT
 from kraftops.image.state.image import MetadataImage
+from kraftops.image.travel.following import LogFollower
 from kraftops.image.travel.travel import Travel
 from kraftops_cli.live.connect import live_image
 from kraftops_cli.metadata_shell.request import ShellRequest
@@ -81,15 +81,17 @@ def _open_image(
         limits = limits_of(request.at_offset, request.at_time)
         live = live_image(terminal, request.quorum, limits, progress)
         return OpenedImage(live if request.is_kept_current else FixedImage(live.image), live)
-    if request.follow:
-        return OpenedImage(LogFollower([request.source], request.dialect, progress), None)
-    if not request.words and not request.is_kafka:
+    if request.is_kept_current or not (request.words or request.is_kafka):
         # A person may go back: the states on the way cost little now.
         travel = Travel(request.source, dialect=request.dialect)
         travel.progress = progress
-        image = travel.at(offset=request.at_offset, time=request.at_time)
+        current: CurrentImage
+        if request.is_kept_current:
+            current = LogFollower(travel)
+        else:
+            current = FixedImage(travel.at(offset=request.at_offset, time=request.at_time))
         travel.progress = None
-        return OpenedImage(FixedImage(image), None, travel)
+        return OpenedImage(current, None, travel)
     image = load(
         request.source,
         at_offset=request.at_offset,

@@ -58,15 +58,6 @@ class LogFile:
         with suppress(OSError):  # all that is wanted of it is read
             self._file.close()
 
-    def is_current(self) -> bool:
-        """Tell whether its path still names the open file."""
-        if self._remote or "://" in self.path:
-            return True
-        try:
-            return os.path.samestat(os.fstat(self._file.fileno()), os.stat(self.path))
-        except OSError:
-            return False
-
     def batches(self, start: int = 0, stop: int | None = None) -> LogReader:
         """Return the batches from byte *start*, a batch's first, up to byte *stop* or the end.
 

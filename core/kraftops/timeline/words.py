@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from kraftops.display.sizes import many
 from kraftops.display.times import iso_time
 from kraftops.engine.metadata_state import VERSION_FEATURE, EntryChange
 from kraftops.image.state.broker import BrokerState, broker_status
@@ -70,8 +71,8 @@ def topic_text(image: MetadataImage, topic_id: bytes) -> str:
     first = image.fold.partition(topic_id, 0)
     if first is None:
         return text
-    count = image.fold.partition_count(topic_id)
-    return f"{count} partition{'s' * (count != 1)}, {len(first.replicas)} replicas, {text}"
+    partitions = many(image.fold.partition_count(topic_id), "partition")
+    return f"{partitions}, {many(len(first.replicas), 'replica')}, {text}"
 
 
 def _reader(image: MetadataImage, show: Callable[[Any], str | None]) -> Words:

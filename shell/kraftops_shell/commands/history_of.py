@@ -7,23 +7,15 @@ import sys
 from kraftops.engine.metadata_state import EntryKey
 from kraftops.errors import UsageError
 from kraftops.image.history import Step, history
-from kraftops.image.state.fields import ChangeKind
 from kraftops.image.travel.search import Wanted
 from kraftops.tree.changed_leaves import leaf_names
 from kraftops.tree.history_subjects import history_subject
-from kraftops.tree.node import json_text
-from kraftops_shell.commands.time.printing import print_changes
+from kraftops_shell.commands.time.printing import print_changes, print_step
 from kraftops_shell.commands.time.wanted import TABLES_BELOW, wanted_below
 from kraftops_shell.grammar.arguments import Call, number_of
 from kraftops_shell.grammar.globs import component_pattern
 from kraftops_shell.grammar.nearest import meant
 from kraftops_shell.grammar.paths import absolute, escaped
-from kraftops_shell.output.change_format import (
-    change_data,
-    change_text,
-    fields_data,
-    fields_text,
-)
 from kraftops_shell.session.moving import travel_of
 from kraftops_shell.session.session import Session
 
@@ -40,14 +32,15 @@ def history_of(session: Session, call: Call) -> None:
     limit = number_of(call, "--limit")
     names = [match.names for match in session.matches(target)]
     names += [gone for gone in _gone(session, target) if gone not in names]
-    answer = session.begin_json(call, "changes") if call.is_json else None
+    if call.is_json:
+        session.begin_json(call, "changes")
     if limit is not None or any(
         TABLES_BELOW.get("/" + "/".join(node_names)) for node_names in names
     ):
         for node_names in names:
             _print_last(session, node_names, limit)
         return
-    steps: list[tuple[Step, str]] = []
+    steps: list[Step] = []
     for node_names in names:
         subject = history_subject(node_names, show_secrets=source.show_secrets)
         start = "/" + "/".join(map(escaped, node_names))
@@ -58,14 +51,13 @@ def history_of(session: Session, call: Call) -> None:
             at_time=source.at_time,
             dialect=source.image.dialect,
         )
-        steps += [(step, f"{start}/{step.path}" if step.path else start) for step in own]
+        steps += [
+            step._replace(path=f"{start}/{step.path}" if step.path else start) for step in own
+        ]
         if not own:
             _print_missing(session, target, node_names)
-    for step, path in sorted(steps, key=lambda step: step[0].change.offset):
-        if answer:
-            answer.put(_data(step, path))
-        else:
-            session.line(_line(step, path))
+    for step in sorted(steps, key=lambda step: step.change.offset):
+        print_step(session, step)
 
 
 def _gone(session: Session, target: str) -> list[tuple[str, ...]]:
@@ -127,25 +119,3 @@ def _print_missing(session: Session, target: str, names: tuple[str, ...]) -> Non
         near = meant(name, beside) or [named for named in beside if named.partition(":")[2] == name]
     hint = f": did you mean {' or '.join(map(escaped, near[:_MOST_MEANT]))}?" if near else ""
     session.print_error(f"history-of: {target}: nothing of it is in the log{hint or '.'}")
-
-
-def _line(step: Step, path: str) -> str:
-    if step.kind is ChangeKind.CHANGED:
-        text = fields_text(step.fields) or "nothing changed"
-    elif step.kind is ChangeKind.ADDED:
-        text = json_text(step.new)
-    else:
-        text = "removed"
-    return f"{change_text(step.change)}  {step.type}  {path}  {text}"
-
-
-def _data(step: Step, path: str) -> dict[str, object]:
-    return {
-        **change_data(step.change),
-        "type": step.type,
-        "path": path,
-        "change": step.kind.value,
-        "fields": fields_data(step.fields) if step.kind is ChangeKind.CHANGED else None,
-        "old": step.old,
-        "new": step.new,
-    }

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kraftops.display.times import iso_time, time_fields
+from kraftops.image.history import Step
 from kraftops.image.state.changes import Change
-from kraftops.image.state.fields import FieldChange
+from kraftops.image.state.fields import ChangeKind, FieldChange
 from kraftops.tree.node import json_text
 
 
@@ -26,6 +27,28 @@ def change_text(change: Change) -> str:
     """Return offset and time of a change."""
     sign = "<=" if change.is_upper_bound else ""
     return f"{sign}{change.offset}  {iso_time(change.timestamp) or '-'}"
+
+
+def step_text(step: Step) -> str:
+    """Return a change of a leaf, on one line."""
+    if step.kind is ChangeKind.CHANGED:
+        text = fields_text(step.fields) or "nothing changed"
+    else:
+        text = "removed" if step.kind is ChangeKind.REMOVED else json_text(step.new)
+    return f"{change_text(step.change)}  {step.type}  {step.path}  {text}"
+
+
+def step_data(step: Step) -> dict[str, object]:
+    """Return a change of a leaf as plain data."""
+    return {
+        **change_data(step.change),
+        "type": step.type,
+        "path": step.path,
+        "change": step.kind.value,
+        "fields": fields_data(step.fields) if step.kind is ChangeKind.CHANGED else None,
+        "old": step.old,
+        "new": step.new,
+    }
 
 
 def change_data(change: Change) -> dict[str, object]:

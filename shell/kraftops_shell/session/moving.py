@@ -86,7 +86,7 @@ def move(session: Session, moment: Moment) -> list[str]:
     if moment.offset is not None and moment.offset > max(image.offset, 0):
         lines.insert(1, f"the log has no change between that and @{moment.offset}")
     if session.is_on_terminal and session.standing is not None:
-        end = "end of the log" if session.go_home is None else "newest state, and follows it"
+        end = "end of the log" if session.go_home is None else "newest state and follows it"
         lines.append(f"at now returns to the {end}")
     return lines
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from kraftops.errors import UsageError
@@ -120,6 +121,14 @@ class Session:
     def line(self, text: str) -> None:
         """Print a line of text from data."""
         self.out(f"{self.shown(text)}\n")
+
+    def wrapped_line(self, text: str) -> None:
+        """Print a line of text from data; on a terminal, long ones end between words."""
+        lines = [text]
+        if self.width:
+            lines = wrap(text, self.width, subsequent_indent="  ", break_on_hyphens=False)
+        for line in lines:
+            self.line(line)
 
     def stream(self, texts: Iterable[str]) -> None:
         """Write many texts, some hundreds at a time."""

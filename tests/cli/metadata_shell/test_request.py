@@ -1,10 +1,12 @@
 """The request of a run of the metadata shell."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from kraftops_cli.live.options import QuorumOptions
+from kraftops_cli.metadata_shell import request
 from kraftops_cli.metadata_shell.request import ShellRequest
 
 NOW = 1_000_000
@@ -53,6 +55,33 @@ def test_a_command_at_a_moment_reads_that_state_alone(
 )
 def test_other_requests_stay_as_they_are(request_: ShellRequest) -> None:
     assert request_.read_at_once(NOW) is request_
+
+
+@pytest.mark.parametrize(
+    ("request_", "on_terminal", "follows"),
+    [
+        (replace(AT, words=()), True, True),
+        (replace(AT, words=("browse",)), True, True),
+        (replace(AT, words=()), False, False),
+        (replace(AT, words=("ls",)), True, False),
+        (replace(AT, words=(), at_time=1), True, False),
+        (replace(AT, words=(), is_kafka=True), True, False),
+        (replace(AT, words=(), source="-"), True, False),
+        (replace(AT, words=(), source="s3://bucket/log"), True, False),
+    ],
+)
+def test_a_session_on_a_terminal_follows_files(
+    request_: ShellRequest,
+    on_terminal: bool,
+    follows: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / AT.source).touch()
+    monkeypatch.setattr(request, "is_terminal", lambda _: on_terminal)
+
+    assert request_.is_kept_current is follows
 
 
 @pytest.mark.parametrize(

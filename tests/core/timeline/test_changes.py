@@ -21,7 +21,7 @@ def lines(**wanted: object) -> list[str]:
 
 def test_changes_are_told_in_words_with_their_cause() -> None:
     assert lines(topics=("sing*",), where=changes_where(["offset < 100"], 0)) == [
-        "topic single: None → 2 partitions, 1 replicas, id W1If7gUbRsa2iYxqCQPvVg by client",
+        "topic single: None → 2 partitions, 1 replica, id W1If7gUbRsa2iYxqCQPvVg by client",
         "single-0: leader 102 → no leader by broker 102 is fenced",
         "single-0: ISR 102 → ISR nobody, ELR 102 by broker 102 is fenced",
         "single-0: ISR nobody, ELR 102 → ISR nobody by controller",

@@ -7,6 +7,8 @@ from time import monotonic
 
 import pytest
 
+from tests.helpers.logs.metadata_logs import write_log
+from tests.helpers.logs.random_logs import LogBatch, new_record, uuid
 from tests.helpers.project.imports import REPOSITORY
 from tests.helpers.tools.emulator import Emulator
 from tests.helpers.tools.our_shell import KRAFTOPS
@@ -92,6 +94,35 @@ def test_session_shows_what_was_recorded(
         assert terminal.wait_for_end() == 0
         assert terminal.is_as_before
     recorded.check(name, "\n=== ".join(seen).splitlines())
+
+
+def test_a_session_follows_a_log_that_grows(tmp_path: Path, environment: dict[str, str]) -> None:
+    batches = [
+        bytes(
+            LogBatch(number, [new_record("TopicRecord", name=f"t{number}", topicId=uuid(number))])
+        )
+        for number in range(3)
+    ]
+    write_log(tmp_path, {0: batches[:1]})
+    with Emulator(
+        KRAFTOPS, "metadata-shell", "-s", str(tmp_path), columns=200, environment=environment
+    ) as terminal:
+        terminal.wait_for("offset 0  ")
+        write_log(tmp_path, {0: batches[:2]})
+        terminal.send("ls /image/topics/byName\r")
+        terminal.wait_for("t0  t1")
+        terminal.send("at @0\r")
+        terminal.wait_for("offset 0 of 1  ")
+        write_log(tmp_path, {0: batches})
+        terminal.send("at now; ls /image/topics/byName\r")
+        terminal.wait_for("t0  t1  t2")
+        terminal.wait_for("offset 2  ")
+        next(tmp_path.rglob("*.log")).unlink()
+        terminal.send("pwd\r")
+        terminal.wait_for("; this is the state at offset 2")
+        terminal.send("quit\r")
+
+        assert terminal.wait_for_end() == 0
 
 
 def test_what_is_typed_at_the_first_prompt_waits_for_the_editor(

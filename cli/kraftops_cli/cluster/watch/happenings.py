@@ -164,10 +164,10 @@ def _of_features(before: ClusterDescription, after: ClusterDescription) -> Itera
 
 _MOST = 5  # incidents; the screen has a few lines for what happens
 _COUNTED: dict[Kind, str] = {
-    "leader": "changes of leaders",
-    "isr": "changes of ISRs",
-    "config": "changes of configurations",
-    "topic": "changes of topics",
+    "leader": "leaders",
+    "isr": "ISRs",
+    "config": "configurations",
+    "topic": "topics",
 }
 
 
@@ -189,7 +189,7 @@ def past_happenings(names: Sequence[str], now: int) -> list[Happening]:
         for incident in incidents_of(log)[-_MOST:]
     ]
     counts = Counter(change.kind for change in log.changes)
-    words = [f"{number_text(counts[kind])} {name}"
+    words = [f"{many(counts[kind], 'change')} of {name}"
              for kind, name in _COUNTED.items() if counts[kind]]  # fmt: skip
     if words:
         happenings.append(Happening(now, "", f"in the last hour: {', '.join(words)}"))

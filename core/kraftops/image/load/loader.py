@@ -216,12 +216,7 @@ class Loader:
                 break
         return True
 
-    def has_open(self, path: str) -> bool:
-        """Tell whether a file name still leads to the file that was read."""
-        source = self._sources.get(path)
-        return source is None or self.image.store.is_current(source)
-
-    def read_on(self, path: str, start: int = 0) -> bool:
+    def read_on(self, path: str, start: int) -> bool:
         """Read a segment from byte *start*, where a batch begins; tell whether all is sound.
 
         Raises:

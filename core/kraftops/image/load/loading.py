@@ -46,8 +46,14 @@ def load(
         SourceError: the source cannot be read, or has no metadata records.
         UsageError: it does not reach back to that offset or time, or the dialect is unknown.
     """
-    limits = limits_of(at_offset, at_time)
-    return loaded(path_texts(source), limits, dialect, progress).image
+    names, limits = path_texts(source), limits_of(at_offset, at_time)
+    for attempt in count(1):
+        try:
+            return _loaded(names, limits, dialect, progress)
+        except VanishedFileError as error:
+            if attempt == TRIES:
+                raise SourceError(error.message) from None
+    raise AssertionError
 
 
 def limits_of(at_offset: int | None, at_time: int | None) -> Limits:
@@ -58,20 +64,9 @@ def limits_of(at_offset: int | None, at_time: int | None) -> Limits:
     )
 
 
-def loaded(
-    names: list[str], limits: Limits, dialect: str, progress: Progress | None = None
-) -> Loader:
-    """Return the loader that has read *names*; errors as `load`."""
-    for attempt in count(1):
-        try:
-            return _loaded(names, limits, dialect, progress)
-        except VanishedFileError as error:
-            if attempt == TRIES:
-                raise SourceError(error.message) from None
-    raise AssertionError
-
-
-def _loaded(names: list[str], limits: Limits, dialect: str, progress: Progress | None) -> Loader:
+def _loaded(
+    names: list[str], limits: Limits, dialect: str, progress: Progress | None
+) -> MetadataImage:
     files = files_of(names)
     first = loader = None
     for plan, findings in read_plans(files, limits):
@@ -91,7 +86,7 @@ def _loaded(names: list[str], limits: Limits, dialect: str, progress: Progress |
     ends = [end for _, end in sources if end is not None]
     if ends and STANDARD_INPUT not in names:
         image.offer_prior_state(partial(prior_state_of, files, ends[0], image.dialect))
-    return loader
+    return image
 
 
 def no_log(names: Sequence[str]) -> SourceError:

@@ -158,11 +158,6 @@ class RecordStore:
         """Tell whether a source is read again through this file, and not through an earlier one."""
         return self._all.files[source] is file
 
-    def is_current(self, source: int) -> bool:
-        """Tell whether a source's name still leads to the file that is open."""
-        file = self._all.files[source]
-        return file is None or file.is_current()
-
     def add_many(self, source: int, positions: Iterable[int], crcs: Iterable[int]) -> None:
         """Add batches that can be read again: their positions in the source and checksums."""
         first_byte = source << _FILE_SHIFT

@@ -52,7 +52,9 @@ def blame(session: Session, call: Call) -> None:
         marks = max(len(change_text(field.change)) for field in fields)
         for field in fields:
             change = f"{change_text(field.change):<{marks}}  epoch {field.change.epoch}"
-            session.line(f"{change}  {field.type}  {field.name:<{width}}  {json_text(field.value)}")
+            session.wrapped_line(
+                f"{change}  {field.type}  {field.name:<{width}}  {json_text(field.value)}"
+            )
 
 
 def _fields(steps: list[Step]) -> list[_Blamed]:

@@ -31,7 +31,7 @@ def at(session: Session, call: Call) -> int:
     moment = moment_of(session, call.words[0])
     if len(call.words) == 1:
         for line in move(session, moment):
-            session.line(line)
+            session.wrapped_line(line)
         return OK
     with moved(session, moment):
         return session.call(call.words[1:])
@@ -70,7 +70,7 @@ def _arrive(
     answer = session.begin_json(call, "changes") if call.is_json else None
     for line in move(session, Moment(arrival.offset, None)):
         if not answer:
-            session.line(line)
+            session.wrapped_line(line)
     travel = travel_of(session)
     printed = log_changes[:_MOST_SHOWN] if arrival is log_changes[0] else log_changes[-_MOST_SHOWN:]
     for change in printed:

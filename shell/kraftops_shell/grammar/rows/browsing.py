@@ -16,9 +16,8 @@ move, open and close, and so does Enter; / searches names in the whole tree, or 
 has a slash, and n goes on. [ and ], or Shift and an arrow, go back and forward by a change of the
 state, { and } by a hundred, = to the newest state. p shows the partitions with a problem at that
 moment, c the changes of the hour before it, o the partitions that move; Escape leads back. d
-scrolls the details, ? shows more keys on the last line. The newest state stays current with
---follow, and in a run of browse alone with --controllers; the space bar pauses that. Ctrl-C leaves
-a search, q the browser; the session is as before.""",
+scrolls the details, ? shows more keys on the last line. The newest state stays current; the space
+bar pauses that. Ctrl-C leaves a search, q the browser; the session is as before.""",
         examples=(("browse /image/topics/byName", "the topics, with their partitions"),),
         task=Task.LOOK,
         phrase="Browse the tree on a full screen, and through time.",

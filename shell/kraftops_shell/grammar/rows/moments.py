@@ -35,7 +35,7 @@ ROWS: tuple[Command, ...] = (
 The records of a metadata transaction count together, at its end, as in Kafka. Without a moment, the
 place in the log is shown: offset, time, epoch, and a line of the log's events (elections, changes
 of ISRs, brokers, topics, configurations) with a mark. The working directory stays if it exists.
-With --follow, now returns to the newest state.""",
+Now returns to the newest state, which a session on a terminal follows.""",
         examples=(
             ("at @300", "the state after the record at offset 300"),
             ("at -1h", "the state an hour ago"),

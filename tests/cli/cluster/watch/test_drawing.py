@@ -258,3 +258,15 @@ def test_a_page_without_an_answer_says_so() -> None:
 def test_the_last_line_says_other_keys() -> None:
     assert "Space pause" in drawn(pressed(busy(), "?"))[-1]
     assert "Space pause" not in drawn(pressed(pressed(busy(), "?"), "?"))[-1]
+    assert "Space pause" not in drawn(pressed(pressed(busy(), "?"), "down"))[-1]
+
+
+def test_a_narrow_last_line_says_all_keys_one_part_after_the_other() -> None:
+    state, lines = busy(), []
+    for _ in range(6):
+        lines.append(drawn(state, 40)[-1])
+        state = pressed(state, "?")
+
+    assert {"q quit", "o operations", "Space pause", "Esc back"} <= {
+        key for line in lines for key in re.split("  +", line)
+    }

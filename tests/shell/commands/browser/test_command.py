@@ -126,7 +126,7 @@ def test_followed_log_is_shown_as_it_grows(tmp_path: Path) -> None:
         return bytes(LogBatch(number, [record]))
 
     write_log(tmp_path, {0: [topic(0)]})
-    command = (KRAFTOPS, "metadata-shell", "-s", str(tmp_path), "--follow", "browse")
+    command = (KRAFTOPS, "metadata-shell", "-s", str(tmp_path), "browse")
     with Emulator(*command, "/image/topics/byName/t0") as screen:
         screen.wait(chosen("/image/topics/byName/t0"))
         assert "t1" not in screen.text
@@ -140,7 +140,7 @@ def test_followed_log_is_shown_as_it_grows(tmp_path: Path) -> None:
 
 
 def test_running_quorum_is_shown_as_it_changes() -> None:
-    """Without --follow, too."""
+
     cluster = WatchedCluster(2, 5)
     with watched(cluster) as controllers:
         address = str(controllers.address(3001))

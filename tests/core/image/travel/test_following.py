@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.image.load.following import LogFollower
 from kraftops.image.load.loading import load
+from kraftops.image.travel.following import LogFollower
+from kraftops.image.travel.travel import Travel
 from kraftops.log.log_file import LogFile
 from tests.helpers.logs.segments import IN
 
@@ -31,7 +32,7 @@ def segment(tmp_path: Path) -> Path:
 
 
 def followed(segment: Path) -> LogFollower:
-    return LogFollower([str(segment.parent.parent)])
+    return LogFollower(Travel(segment.parent.parent))
 
 
 def is_current(following: LogFollower, segment: Path) -> bool:
@@ -40,8 +41,10 @@ def is_current(following: LogFollower, segment: Path) -> bool:
 
 def test_appended_batches_are_read_once(segment: Path) -> None:
     segment.write_bytes(DATA[: ENDS[20]])
-    following = followed(segment)
-    image = following.image
+    travel = Travel(segment.parent.parent)
+    sizes: list[int] = []
+    travel.progress = sizes.append
+    following = LogFollower(travel)
 
     for before, after in pairwise(ENDS[20::9]):
         with segment.open("ab") as log:
@@ -54,8 +57,8 @@ def test_appended_batches_are_read_once(segment: Path) -> None:
         assert is_current(following, segment)
         assert not following.update()
 
-    assert following.image is image
-    assert not list(image.findings)
+    assert sum(sizes) == ENDS[20::9][-1]
+    assert not list(following.image.findings)
 
 
 def test_rolled_segments_are_read_one_after_the_other(segment: Path) -> None:
