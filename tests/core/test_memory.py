@@ -1,4 +1,4 @@
-"""The memory budget, and its shares."""
+"""The budget of a run, and the turns of those who share it."""
 
 import pytest
 
@@ -7,21 +7,20 @@ from kraftops.memory import (
     DEFAULT,
     LEAST_SHARE,
     VARIABLE,
-    await_turn,
-    free_share,
-    max_batch_bytes,
-    max_memory,
+    Budget,
+    Turn,
+    run_budget,
     set_max_memory,
-    shared_memory,
 )
 
 
 def test_batch_has_a_quarter_of_the_budget() -> None:
-    assert (max_memory(), max_batch_bytes()) == (DEFAULT, DEFAULT // 4)
+    assert run_budget() == Budget(DEFAULT)
+    assert run_budget().batch == DEFAULT // 4
 
     set_max_memory(1 << 30)
 
-    assert (max_memory(), max_batch_bytes()) == (1 << 30, 1 << 28)
+    assert (run_budget().memory, run_budget().batch) == (1 << 30, 1 << 28)
 
 
 @pytest.mark.parametrize("text", ["256m", "-1", "1" * 20, "²"])
@@ -31,16 +30,26 @@ def test_other_values_of_the_variable_are_refused(
     monkeypatch.setenv(VARIABLE, text)
 
     with pytest.raises(UsageError, match=VARIABLE):
-        max_memory()
+        run_budget()
 
 
 def test_workers_share_half_of_what_a_batch_may_have_and_wait_for_more() -> None:
-    calls: list[None] = []
+    budget = Budget(DEFAULT)
 
-    with shared_memory(4, lambda: calls.append(None)):
-        assert free_share(1 << 30) == max_batch_bytes() // 8
-        await_turn()
-    with shared_memory(1000, lambda: None):
-        assert free_share(1 << 30) == LEAST_SHARE
+    assert budget.meter().free == budget.batch
+    assert budget.meter(Turn(4)).free == budget.batch // 8
+    assert budget.meter(Turn(1000)).free == LEAST_SHARE
 
-    assert (len(calls), free_share(1 << 30)) == (1, 1 << 30)
+
+def test_worker_of_a_thread_that_shares_the_budget_waits_for_both() -> None:
+    events: list[str] = []
+    inner, outer = Turn(1, lambda: events.append("inner")), Turn(2, lambda: events.append("outer"))
+
+    turn = inner.within(outer)
+    turn.wait()
+
+    assert (turn.workers, events) == (2, ["inner", "outer"])
+
+
+def test_rows_may_be_as_large_as_the_ratio_and_the_output_allow() -> None:
+    assert Budget(output=10).most_rows(2) == 2210

@@ -11,6 +11,7 @@ from kraftops.engine.native import NativeScan
 from kraftops.engine.scan_contract import Request
 from kraftops.log.codecs import CODECS, compress, zstd_module
 from kraftops.log.xxhash import xxhash32
+from kraftops.memory import run_budget
 from kraftops.query.query import Query
 from tests.helpers.engine.agreement import agree, needs_both
 from tests.helpers.logs.segments import batch_around, plain_record
@@ -97,7 +98,7 @@ def test_small_batches_are_inflated_without_python(
         "kraftops.engine.native.decompress", lambda codec, *_, **__: asked.append(CODECS[codec])
     )
 
-    scan = NativeScan(Request("x.log", Query(deep_iteration=True)))
+    scan = NativeScan(Request("x.log", Query(deep_iteration=True)), run_budget().meter())
     outcome = scan.feed(_batch(codec, frame(_RECORDS)), 0, 0)
 
     assert outcome.out.count(b"offset: ") == 40

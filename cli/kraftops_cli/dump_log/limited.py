@@ -10,7 +10,6 @@ from kraftops.dump.scan.record_lines import RecordLine, record_lines
 from kraftops.errors import KraftopsError, SourceError, UsageError
 from kraftops.fileio.writing import Chunks, write_all
 from kraftops.log.ranges import ByteRange
-from kraftops.memory import max_batch_bytes
 from kraftops_cli.dump_log.plan import Plan, Run
 
 
@@ -21,7 +20,7 @@ def write_limited(plan: Plan, fd: int, lines: Iterator[RecordLine]) -> None:
         records = _first(lines, plan.limit)
     else:
         assert plan.tail is not None
-        records = _last(lines, plan.tail)
+        records = _last(lines, plan.tail, plan.query.budget.batch)
     previous = RecordLine(b"", b"", b"")
     for record in records:
         for head, previous_head in zip(record[:2], previous[:2], strict=True):
@@ -38,11 +37,11 @@ def _first(lines: Iterator[RecordLine], most: int) -> Iterator[RecordLine]:
         yield line
 
 
-def _last(lines: Iterator[RecordLine], most: int) -> Iterator[RecordLine]:
-    """Yield the last *most* lines.
+def _last(lines: Iterator[RecordLine], most: int, room: int) -> Iterator[RecordLine]:
+    """Yield the last *most* lines, of at most *room* bytes.
 
     Raises:
-        KraftopsError: they take more than the memory budget has for them.
+        KraftopsError: they take more.
     """
     kept: deque[RecordLine] = deque()
     ends = size = 0
@@ -54,9 +53,9 @@ def _last(lines: Iterator[RecordLine], most: int) -> Iterator[RecordLine]:
             dropped = kept.popleft()
             size -= len(dropped.line)
             ends -= dropped.is_end
-        if size > max_batch_bytes():
+        if size > room:
             raise KraftopsError(
-                f"the last {most} records take more than {max_batch_bytes()} bytes of output,"
+                f"the last {most} records take more than {room} bytes of output,"
                 " a quarter of --max-memory"
             )
     yield from kept

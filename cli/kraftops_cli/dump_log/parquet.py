@@ -19,6 +19,7 @@ from kraftops.dump.scan.arrow import (
 from kraftops.errors import SourceError, UsageError
 from kraftops.fileio.output import open_output
 from kraftops.log.ranges import ByteRange
+from kraftops.memory import Turn
 from kraftops.query.query import Query
 from kraftops_cli.dump_log.parts import run_parts
 from kraftops_cli.dump_log.plan import Plan, Run, open_target
@@ -33,9 +34,12 @@ def run_parquet(run: Run) -> int:
         write_parquet_file(run.plan, _limited_batches(run))
     else:
         plan, schema = run.plan, arrow_schema(run.plan.decoders)
-        reader = ArrowReader(plan.query_of, schema)
+
+        def open_reader(turn: Turn) -> nullcontext[ArrowReader]:
+            return nullcontext(ArrowReader(plan.query_of, schema, turn))
+
         with open_target(plan, run.terminal) as fd, ParquetFile(fd, schema) as file:
-            run_parts(run, fd, lambda: nullcontext(reader), file.add)
+            run_parts(run, fd, open_reader, file.add)
     run.flush_report()
     return run.exit_code()
 

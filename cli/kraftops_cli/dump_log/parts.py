@@ -17,6 +17,7 @@ from kraftops.dump.sources.parts import (
     whole_files,
 )
 from kraftops.log.ranges import ByteRange
+from kraftops.memory import Turn
 from kraftops.parallel.ordered import OpenProducer, run_ordered
 from kraftops.query.query import Query
 from kraftops_cli.dump_log.plan import Plan, Run, show_lines
@@ -25,15 +26,15 @@ from kraftops_cli.dump_log.plan import Plan, Run, show_lines
 class _SourcePrinter:
     """Prints byte ranges, each by the query of its source."""
 
-    def __init__(self, plan: Plan) -> None:
-        self._plan = plan
+    def __init__(self, plan: Plan, turn: Turn) -> None:
+        self._plan, self._turn = plan, turn
         self._by_query: dict[Query, PartPrinter] = {}
 
     def __call__(self, part: ByteRange, emit: Callable[[PartResult], None]) -> Iterator[bytes]:
         query = self._plan.query_of(part.path)
         printer = self._by_query.get(query)
         if printer is None:
-            printer = self._by_query[query] = PartPrinter(query)
+            printer = self._by_query[query] = PartPrinter(query, self._turn)
         return printer(part, emit)
 
     def __enter__(self) -> Self:
@@ -78,7 +79,7 @@ def run_parts(
                 advance(result.size, result.part.path)
             show_lines(run.terminal, merger.add(result))
 
-        run_ordered(parts, open_producer or (lambda: _SourcePrinter(plan)), fd, jobs, on_result)
+        run_ordered(parts, open_producer or partial(_SourcePrinter, plan), fd, jobs, on_result)
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from kraftops.dump.sources.names import Source
 from kraftops.fileio.mounts import archive_of
 from kraftops.fileio.output import OutputFlags, open_output
 from kraftops.fileio.writing import write_all
+from kraftops.memory import ALONE, Turn
 from kraftops.query.query import Query
 from kraftops.query.summary_order import BY_NAME
 from kraftops_cli.terminal.failure import Failure, conclude, failure_of
@@ -90,6 +91,8 @@ class Run:
     plan: Plan
     terminal: Terminal
     report: Report
+    turn: Turn = ALONE
+    """That of the thread that runs it."""
 
     def flush_report(self) -> None:
         """Write the lines of the report since the last call."""
@@ -120,6 +123,7 @@ def exit_code(plan: Plan, report: Report) -> int:
     query = plan.query
     if not query.check:
         is_ours = query.skip_invalid or plan.summary or not query.output_format.is_text
+        is_ours |= report.is_cut_short
         if is_ours and report.has_damage and not report.refused:
             return DAMAGED
         return 1 if report.has_failed else 0

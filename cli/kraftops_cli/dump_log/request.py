@@ -23,6 +23,7 @@ from kraftops.dump.sources.names import (
 from kraftops.errors import SourceError, UsageError
 from kraftops.java.text import path_text
 from kraftops.log.reader import DamagedArchive
+from kraftops.memory import run_budget
 from kraftops.query.filters import Filter
 from kraftops.query.formats import CSV, CSV_SAFE
 from kraftops.query.query import NO_LIMIT, Query
@@ -362,7 +363,7 @@ def _query(ctx: click.Context, options: DumpOptions, names: Sequence[str] = ()) 
         skip_record_metadata=options.skip_record_metadata,
         max_bytes=NO_LIMIT if options.max_bytes is None else options.max_bytes,
         max_message_size=options.max_message_size,
-        max_output=options.max_output,
+        budget=replace(run_budget(), output=options.max_output),
         verify_index_only=options.verify_index_only,
         index_sanity_check=options.index_sanity_check,
         form=form,

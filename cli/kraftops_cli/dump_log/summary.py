@@ -17,7 +17,8 @@ from kraftops.errors import SourceError, UsageError
 from kraftops.fileio.writing import write_all
 from kraftops.log.files import STANDARD_INPUT
 from kraftops.log.ranges import ByteRange
-from kraftops.parallel.ordered import run_ordered
+from kraftops.memory import Turn
+from kraftops.parallel.ordered import Produce, run_ordered
 from kraftops_cli.dump_log.plan import Plan, Run, open_target
 from kraftops_cli.dump_log.summaries.table import Fields, in_order, logs_text
 from kraftops_cli.dump_log.summaries.text import damage_count, summary_text
@@ -87,9 +88,14 @@ def count_files(
     summaries: dict[Log, Summary] = {}
     refused: set[str] = set()
 
-    def produce(part: ByteRange, emit: Callable[[_Counted], None]) -> Iterator[bytes]:
-        emit(_count(plan, part, by_path[part.path], quota))
-        yield from ()
+    def producer(turn: Turn) -> AbstractContextManager[Produce[ByteRange, _Counted]]:
+        counting = Counting(quota=quota, turn=turn.within(run.turn))
+
+        def produce(part: ByteRange, emit: Callable[[_Counted], None]) -> Iterator[bytes]:
+            emit(_count(plan, part, by_path[part.path], counting))
+            yield from ()
+
+        return nullcontext(produce)
 
     with _shown(progress, run) as bars:
         task = bars.add(Task(size, files=len(paths)))
@@ -102,9 +108,8 @@ def count_files(
                 refused.add(counted.path)
                 run.report.refusal(counted.refusal)
 
-        run_ordered(
-            parts, lambda: nullcontext(produce), run.terminal.fd, 1 if quota else jobs, on_result
-        )
+        fd = run.terminal.fd
+        run_ordered(parts, producer, fd, 1 if quota else jobs, on_result)
     return summaries
 
 
@@ -114,8 +119,8 @@ def _shown(progress: Progress | None, run: Run) -> AbstractContextManager[Progre
     return Progress(run.terminal.status, is_shown=is_seen(-1))
 
 
-def _count(plan: Plan, part: ByteRange, file: Reading, quota: Quota | None) -> _Counted:
-    query = plan.query_of(part.path)
+def _count(plan: Plan, part: ByteRange, file: Reading, counting: Counting) -> _Counted:
+    query, quota = plan.query_of(part.path), counting.quota if file.is_shown else None
     size = total_size([part.path]) if part.stop is None else part.stop - part.start
     try:
         summary = summarise(
@@ -123,7 +128,7 @@ def _count(plan: Plan, part: ByteRange, file: Reading, quota: Quota | None) -> _
             query,
             start=part.start,
             stop=part.stop,
-            counting=Counting(file.details, quota if file.is_shown else None),
+            counting=replace(counting, details=file.details, quota=quota),
         )
     except SourceError as error:
         return _Counted(part.path, size, None, error)

@@ -21,7 +21,7 @@ from kraftops.fileio.writing import write_all
 from kraftops.image.load.log_size import newest_time
 from kraftops.image.state.findings import CUTS_SHORT
 from kraftops.log.files import METADATA_TOPIC, STANDARD_INPUT
-from kraftops.memory import shared_memory
+from kraftops.memory import ALONE, Turn
 from kraftops.parallel.background import BackgroundCall
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
@@ -201,8 +201,7 @@ def _read(
             has_metadata.wait()
 
         def count() -> _Counts:
-            with shared_memory(2, await_metadata):
-                return _counted(sources, request, terminal, progress)
+            return _counted(sources, request, terminal, progress, Turn(2, await_metadata))
 
         counting = BackgroundCall(count) if request.spark is None else None
         try:
@@ -237,6 +236,7 @@ def _counted(
     request: ReportRequest,
     terminal: Terminal,
     progress: Progress | None = None,
+    turn: Turn = ALONE,
 ) -> _Counts:
     span = request.heading.span
     everything = Filter()
@@ -246,7 +246,7 @@ def _counted(
     )
     query = Query(filter=filter_)
     plan = Plan(sources=tuple(sources), query=query, jobs=request.jobs, summary=True)
-    run = Run(plan, terminal, DumpReport())
+    run = Run(plan, terminal, DumpReport(), turn)
     files = [
         file._replace(details=file.log.decoder in _DETAILED)
         for file in readings(sources, query, (), details=False)

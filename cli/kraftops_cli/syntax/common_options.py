@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from kraftops.errors import UsageError
-from kraftops.memory import VARIABLE, max_memory, set_max_memory
+from kraftops.memory import VARIABLE, run_budget, set_max_memory
 from kraftops_cli.syntax.values import Size
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_cli.version import KAFKA_VERSION, VERSION
@@ -33,9 +33,10 @@ def _set_memory(ctx: click.Context, _: click.Parameter, size: int | None) -> Non
     """
     if size is not None:
         set_max_memory(size)
-    elif ctx.command.name != "kraftops" and max_memory() < _LEAST_MEMORY:  # its commands may set it
+    elif ctx.command.name != "kraftops" and (memory := run_budget().memory) < _LEAST_MEMORY:
+        # `kraftops` itself takes any: its commands may set another.
         least = f"it is a number of bytes, at least {_LEAST_MEMORY}"
-        raise UsageError(f"{VARIABLE} is {max_memory()}: that is too little", hint=least)
+        raise UsageError(f"{VARIABLE} is {memory}: that is too little", hint=least)
 
 
 def _set_color(ctx: click.Context, _: click.Parameter, color: str | None) -> None:

@@ -18,7 +18,6 @@ from kraftops.log.files import FileKind, FileName
 from kraftops.log.indexes import OffsetIndex, TimeEntry, TimeIndex, TxnIndex
 from kraftops.log.log_file import LogFile
 from kraftops.log.producers import CrcMismatch, read_producers
-from kraftops.memory import max_batch_bytes
 from kraftops.query.query import Query
 
 
@@ -125,7 +124,7 @@ def _time_index(name: FileName, query: Query, report: Report) -> Iterator[str]:
             return
         _check_end(path, index, query, report)
         is_unused = query.check and index.is_unused
-        with _BatchSearch(log, name, report) as search:
+        with _BatchSearch(log, name, query, report) as search:
             previous = -1  # what Kafka takes for no timestamp
             for number, entry in enumerate(index):
                 if number and entry.offset == base_offset:
@@ -201,8 +200,9 @@ def _has_time(batch: Batch, entry: TimeEntry) -> bool:
 class _BatchSearch:
     """A search for batches of a log by offset, which begins at a position of its offset index."""
 
-    def __init__(self, log: LogFile, name: FileName, report: Report) -> None:
+    def __init__(self, log: LogFile, name: FileName, query: Query, report: Report) -> None:
         self.report = report
+        self._meter = query.budget.meter()
         self._log = log
         self._file: LogFile | None = None
         self._positions: OffsetIndex | None = None
@@ -242,16 +242,16 @@ class _BatchSearch:
         """
         position, largest = self._largest
         if position != batch.position:
-            size = min(batch.size, max_batch_bytes())
+            size = min(batch.size, self._meter.budget.batch)
             whole = batch._replace(data=self._log.read_at(batch.position, size))
             if batch.is_legacy:
-                times = (message.record.timestamp for message in legacy.records(whole))
+                times = (message.record.timestamp for message in legacy.records(whole, self._meter))
             else:
                 header = whole.header
                 is_appended = header.attributes & v2.LOG_APPEND_TIME
                 times = (
                     header.max_timestamp if is_appended else record.timestamp
-                    for record in records(whole, header)
+                    for record in records(whole, header, self._meter)
                 )
             largest = max(times, default=legacy.NO_TIMESTAMP)
             self._largest = batch.position, largest
@@ -348,9 +348,9 @@ def _txn_index(name: FileName, query: Query, report: Report) -> Iterator[str]:
             )
 
 
-def _producers(name: FileName, _: Query, report: Report) -> Iterator[str]:
+def _producers(name: FileName, query: Query, report: Report) -> Iterator[str]:
     with LogFile(name.path) as file:
-        if file.size > max_batch_bytes():
+        if file.size > query.budget.batch:
             raise SourceError(
                 f"{name.path}: {file.size} bytes are too many for a producer snapshot, more than a"
                 " quarter of --max-memory"

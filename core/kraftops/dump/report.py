@@ -33,6 +33,8 @@ class Report:
         """Whether Kafka's tool would have failed so far."""
         self.has_damage = False
         """Whether data is damaged, or an index does not match its log."""
+        self.is_cut_short = False
+        """Whether a file has spent its budget: Kafka's tool knows no such case."""
         self.refused = 0
         """The number of files that could not be read at all."""
         self.first_refusal: KraftopsError | None = None
@@ -149,6 +151,7 @@ class Report:
         """Add everything in a later report."""
         self.has_failed |= later.has_failed
         self.has_damage |= later.has_damage
+        self.is_cut_short |= later.is_cut_short
         self.refused += later.refused
         self.first_refusal = self.first_refusal or later.first_refusal
         self._lines += later._lines

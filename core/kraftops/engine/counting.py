@@ -16,6 +16,7 @@ from kraftops.engine.count_contract import (
 )
 from kraftops.log.batch import Batch, Header
 from kraftops.log.legacy import LegacyHeader
+from kraftops.memory import Meter
 
 if TYPE_CHECKING:
     from kraftops.engine.reference.counting import ReferenceCounter
@@ -24,17 +25,17 @@ if TYPE_CHECKING:
 class EngineCounter:
     """A counter of the records of one file by both engines."""
 
-    def __init__(self, request: CountRequest) -> None:
-        """Begin a count of a file.
+    def __init__(self, request: CountRequest, meter: Meter) -> None:
+        """Begin a count of a file; *meter* counts what its batches inflate to.
 
         Raises:
             UsageError: see `engine_name`.
         """
-        self._request = request
+        self._request, self._meter = request, meter
         if engine_name() == "native":
             from kraftops.engine import native
 
-            self._counter: RecordCounter = native.NativeCounter(request)
+            self._counter: RecordCounter = native.NativeCounter(request, meter)
         else:
             self._counter = self._reference
 
@@ -71,4 +72,4 @@ class EngineCounter:
     def _reference(self) -> ReferenceCounter:
         from kraftops.engine.reference.counting import ReferenceCounter
 
-        return ReferenceCounter(self._request)
+        return ReferenceCounter(self._request, self._meter)

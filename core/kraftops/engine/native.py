@@ -32,7 +32,7 @@ from kraftops.engine.scan_contract import Column, Note, Outcome, Request
 from kraftops.errors import DecodeError, KraftopsError
 from kraftops.log.batch import Batch, Header
 from kraftops.log.codecs import decompress
-from kraftops.memory import LEAST_SHARE, MOST_RATIO, max_batch_bytes
+from kraftops.memory import LEAST_SHARE, MOST_RATIO, Meter
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
 from kraftops.query.record_rows import origin_of
@@ -49,19 +49,14 @@ def line_count(text: bytes) -> int:
     return _native.line_count(text)
 
 
-def scan(request: Request) -> NativeScan:
-    """Return a scan of one file by the compiled engine."""
-    return NativeScan(request)
-
-
 class NativeScan:
     """Reads the batches of one file; a `kraftops.engine.scan_contract.Scan`."""
 
-    def __init__(self, request: Request) -> None:
-        """Open the engine's scan for a request."""
+    def __init__(self, request: Request, meter: Meter) -> None:
+        """Open the engine's scan for a request; *meter* counts what batches inflate to."""
         query = request.query
         self._scan = _native.Scan(
-            _decoder(query.record_decoder), _control(), _inflater(), _description(request)
+            _decoder(query.record_decoder), _control(), _inflater(meter), _description(request)
         )
 
     @property
@@ -104,8 +99,8 @@ class NativeScan:
 class NativeCounter:
     """Counts the records of one file; a `kraftops.engine.count_contract.RecordCounter`."""
 
-    def __init__(self, request: CountRequest) -> None:
-        """Open the engine's counter for a request."""
+    def __init__(self, request: CountRequest, meter: Meter) -> None:
+        """Open the engine's counter for a request; *meter* counts what batches inflate to."""
         query = request.query
         decoder = query.record_decoder
         self._label_of = cache(decoder.label_of)
@@ -113,7 +108,7 @@ class NativeCounter:
         self._counter = _native.Counter(
             _decoder(decoder),
             _control(),
-            _inflater(),
+            _inflater(meter),
             _description(Request(request.path, query)),
             limits,
         )
@@ -204,17 +199,16 @@ class NativeCounter:
         ]
 
 
-def _inflater() -> _native.Inflater:
+def _inflater(meter: Meter) -> _native.Inflater:
     """Return what inflates the batches of a file: those that need no share of the budget itself."""
-    return _native.Inflater(_inflated, min(LEAST_SHARE, max_batch_bytes()), MOST_RATIO)
 
+    def inflated(codec: int, data: bytes) -> bytes | None:
+        try:
+            return decompress(codec, data, meter, is_first_try=True)
+        except (DecodeError, MemoryError):
+            return None  # the reference reports the reason
 
-def _inflated(codec: int, data: bytes) -> bytes | None:
-    """Return inflated records; None if that fails."""
-    try:
-        return decompress(codec, data, is_first_try=True)
-    except (DecodeError, MemoryError):
-        return None  # the reference reports the reason
+    return _native.Inflater(inflated, min(LEAST_SHARE, meter.budget.batch), MOST_RATIO)
 
 
 def _failure(position: int, error: RuntimeError) -> KraftopsError:

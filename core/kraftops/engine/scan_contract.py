@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple, Protocol
 
+from kraftops.memory import ALONE, Turn
 from kraftops.query.query import Query
 
 MAX_OUTPUT = 1 << 20
@@ -28,12 +29,13 @@ class Request:
     """The request for a scan of one file.
 
     *path* is for messages and the column `file`. With *marks*, `Outcome.marks` has the ends of
-    records in the output.
+    records in the output. *turn* is that of who reads it.
     """
 
     path: str
     query: Query
     marks: bool = False
+    turn: Turn = ALONE
 
     @property
     def is_chosen(self) -> bool:

@@ -43,11 +43,13 @@ class EngineScan:
     def __init__(self, request: Request) -> None:
         """Begin a scan of a file."""
         self._request = request
+        self.meter = request.query.budget.meter(request.turn)
+        """Counts what the batches of the file inflate to."""
         self._is_native = engine_name() == "native"
         if self._is_native:
             from kraftops.engine import native
 
-            self._scan: Scan = native.scan(request)
+            self._scan: Scan = native.NativeScan(request, self.meter)
         else:
             self._scan = self._reference
         self.first_offset: int | None = None
@@ -63,6 +65,9 @@ class EngineScan:
             SourceError: the file cannot be read.
         """
         while True:
+            if self.meter.is_spent:
+                reader.stop_short()
+                return
             window = reader.window()
             if window is None:
                 batch = reader.next_batch()
@@ -81,7 +86,9 @@ class EngineScan:
                 yield from self._add(batch)
 
     def batch(self, batch: Batch) -> Iterator[Outcome]:
-        """Yield the outcomes of one batch, of any kind."""
+        """Yield the outcomes of one batch, of any kind; none once the budget is spent."""
+        if self.meter.is_spent:
+            return
         if HEADER_SIZE <= batch.size == len(batch.data) and self._is_native:
             while True:
                 outcome = self._scan.feed(batch.data, 0, batch.position)
@@ -107,7 +114,7 @@ class EngineScan:
     def _reference(self) -> ReferenceScan:
         from kraftops.engine.reference.scan import ReferenceScan
 
-        return ReferenceScan(self._request)
+        return ReferenceScan(self._request, self.meter)
 
     def _note_offsets(self, scan: Scan) -> None:
         self.first_offset, self.last_offset = scan.first_offset, scan.last_offset

@@ -22,7 +22,7 @@ from kraftops.image.state.changes import Change
 from kraftops.image.state.fields import ChangeKind, FieldChange, field_changes
 from kraftops.image.state.image import LastChange, MetadataImage
 from kraftops.image.state.store import LoggedRecord
-from kraftops.memory import max_memory
+from kraftops.memory import run_budget
 from kraftops.records import control, metadata
 from kraftops.records.dialects import KAFKA_DIALECT
 from kraftops.records.meaning import Unknown
@@ -187,10 +187,9 @@ class _Recorder:
             SourceError: there are too many.
         """
         self._size += size
-        if self._size > max_memory():
+        if self._size > (most := run_budget().memory):
             raise SourceError(
-                f"the records of this history take more than the {max_memory()} bytes of the memory"
-                " budget",
+                f"the records of this history take more than the {most} bytes of the memory budget",
                 hint="a larger --max-memory, or a node further down",
             )
 

@@ -12,6 +12,7 @@ from google_crc32c import value as crc32c
 
 from kraftops.errors import DecodeError, Underflow
 from kraftops.log.codecs import CODECS, compress, decompress
+from kraftops.memory import Meter, run_budget
 from kraftops.varint import read_uvarint, read_varint, read_varlong, varint_bytes
 
 LOG_OVERHEAD = 12  # the base offset and the length, which are not counted in the length
@@ -130,23 +131,23 @@ def most_records(batch: Batch, header: Header) -> int | None:
     return most if header.codec and header.record_count > most else None
 
 
-def inflated(batch: Batch, header: Header, limit: int | None = None) -> tuple[bytes, int]:
+def inflated(batch: Batch, header: Header, meter: Meter) -> tuple[bytes, int]:
     """Return bytes with the records of a batch of magic 2, and the index of the first record.
 
     Raises:
         DecodeError: the codec is unknown, the compressed bytes are damaged, or the batch counts
             too many records for its size.
-        InflationError: there are more than *limit* bytes.
+        InflationError: there are more bytes than its source, which *meter* counts, may have.
     """
     if (most := most_records(batch, header)) is not None:
         raise DecodeError(
             f"{header.record_count} records in a compressed batch of {batch.size} bytes, more than"
             f" the {most} that are read of one"
         )
-    return inflated_anyway(batch, header, limit)
+    return inflated_anyway(batch, header, meter)
 
 
-def inflated_anyway(batch: Batch, header: Header, limit: int | None = None) -> tuple[bytes, int]:
+def inflated_anyway(batch: Batch, header: Header, meter: Meter) -> tuple[bytes, int]:
     """Return the same, however many records the batch counts."""
     _, size, data, _ = batch
     if len(data) < size:
@@ -158,7 +159,7 @@ def inflated_anyway(batch: Batch, header: Header, limit: int | None = None) -> t
         return data, HEADER_SIZE
     if codec >= len(CODECS):
         raise DecodeError(f"unknown codec {codec}")
-    return decompress(codec, data[HEADER_SIZE:], limit), 0
+    return decompress(codec, data[HEADER_SIZE:], meter), 0
 
 
 def read_record(
@@ -257,15 +258,15 @@ def _read_headers(buffer: bytes, pos: int) -> tuple[tuple[tuple[bytes, bytes | N
     return tuple(headers), pos
 
 
-def records(batch: Batch, limit: int | None = None) -> Iterator[Record]:
-    """Yield the records of a batch of magic 2.
+def records(batch: Batch, meter: Meter | None = None) -> Iterator[Record]:
+    """Yield the records of a batch of magic 2; *meter* counts its source, if that has others.
 
     Raises:
         DecodeError: the batch does not hold exactly the records that it counts.
-        InflationError: it inflates beyond *limit* bytes.
+        InflationError: it inflates beyond the budget.
     """
     header = batch.header
-    buffer, pos = inflated(batch, header, limit)
+    buffer, pos = inflated(batch, header, meter or run_budget().meter())
     for _ in range(header.record_count):
         record, pos = read_record(buffer, pos, header.base_offset, header.base_timestamp)
         if header.attributes & LOG_APPEND_TIME:

@@ -14,7 +14,7 @@ from typing import Any
 
 from kraftops.errors import DecodeError, InflationError
 from kraftops.log.xxhash import xxhash32
-from kraftops.memory import MOST_RATIO, await_turn, free_share, source_share
+from kraftops.memory import MOST_RATIO, Meter
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 """Names by the codec's number in a batch's attributes (Kafka's `CompressionType`)."""
@@ -34,39 +34,35 @@ _LZ4_BLOCK_SIZES = {4: 1 << 16, 5: 1 << 18, 6: 1 << 20, 7: 1 << 22}
 def decompress(
     codec: int,
     data: bytes,
-    limit: int | None = None,
+    meter: Meter,
     magic: int = 2,
     *,
     is_first_try: bool = False,
 ) -> bytes:
-    """Return the inflated bytes of a batch with this *magic*.
+    """Return the inflated bytes of a batch with this *magic*, of the source that *meter* counts.
 
-    Without *limit*, it is the share of a batch in the memory budget, and of its source in the work
-    for small files; *is_first_try* says that another call may follow for the same batch.
+    *is_first_try* says that another call may follow for the same batch.
 
     Raises:
         DecodeError: the data is not of this codec, or damaged.
-        InflationError: there is more than *limit* bytes of it.
+        InflationError: there is more of it than a batch may have, or than its source has left.
     """
-    if limit is not None:
-        return _decompressed(codec, data, _Inflated(limit), magic)
-    share = source_share()
     if not is_first_try:
-        share.refund(data)
-    limit = share.limit(len(data))
-    out = _Inflated(limit)
+        meter.refund(data)
+    out = _Inflated(meter, meter.limit(len(data)))
     try:
         return _decompressed(codec, data, out, magic)
     except InflationError:
         out.left = 0
-        if limit == share.most_of_batch:
+        if out.limit == meter.budget.batch:
             raise
+        meter.is_spent = True
         raise InflationError(
-            f"in all, the batches of this source inflate to more than {MOST_RATIO} times their size"
-            f" and --max-memory of {share.budget} bytes; more of it allows more"
+            f"the batches up to here inflate to more than {MOST_RATIO} times their size and"
+            f" {meter.budget.memory} bytes: no more are read; --max-memory allows more"
         ) from None
     finally:
-        share.charge(data, limit - out.left, is_first_try=is_first_try)
+        meter.charge(data, out.limit - out.left, is_first_try=is_first_try)
 
 
 def _decompressed(codec: int, data: bytes, out: _Inflated, magic: int) -> bytes:
@@ -85,11 +81,12 @@ def compress(codec: int, data: bytes, magic: int = 2) -> bytes:
 class _Inflated:
     """Output so far, up to a limit; output beyond it is never held."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, meter: Meter, limit: int) -> None:
         self.limit = limit
         self._out = BytesIO()
         self.left = limit
-        self._free = limit - free_share(limit)  # what is left when this thread needs its turn
+        self._least = limit - meter.free  # what is left when this thread needs its turn
+        self._await_turn = meter.await_turn
 
     @property
     def room(self) -> int:
@@ -106,8 +103,8 @@ class _Inflated:
             raise InflationError(
                 f"the batch inflates beyond {self.limit} bytes, a quarter of --max-memory"
             )
-        if self.left - size < self._free:
-            await_turn()
+        if self.left - size < self._least:
+            self._await_turn()
 
     def add(self, piece: bytes | memoryview) -> None:
         """Add a piece of output.

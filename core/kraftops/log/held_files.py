@@ -10,6 +10,7 @@ from kraftops.errors import SourceError
 from kraftops.fileio.mounts import extent_at
 from kraftops.log.log_file import LogFile
 from kraftops.log.reader import LogReader
+from kraftops.memory import Budget
 
 _LARGEST_HELD = 64 << 10  # bytes: checkpoints, most indexes, and the logs of idle partitions
 _MOST_BYTES = 4 << 20  # that are held; the files that were opened first go first
@@ -76,10 +77,12 @@ class _HeldFile(LogFile):
     def __exit__(self, *_: object) -> None:
         """Keep it: others read it too."""
 
-    def batches(self, start: int = 0, stop: int | None = None) -> LogReader:
+    def batches(
+        self, start: int = 0, stop: int | None = None, budget: Budget | None = None
+    ) -> LogReader:
         """Return the batches from byte *start* up to byte *stop* or the end."""
         stop = self.size if stop is None else min(stop, self.size)
-        return LogReader(BytesIO(self._content[start:stop]).read, start, stop)
+        return LogReader(BytesIO(self._content[start:stop]).read, start, stop, None, budget)
 
     def read_at(self, position: int, size: int) -> bytes:
         """Return up to *size* bytes at *position*, fewer only at the end of the file."""

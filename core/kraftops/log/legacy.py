@@ -16,6 +16,7 @@ from kraftops.log.batch import (
     int64,
 )
 from kraftops.log.codecs import CODECS, compress, decompress
+from kraftops.memory import Meter
 
 NO_TIMESTAMP = -1
 _OVERHEAD = (14, 22)  # of a message by its magic: crc, magic, attributes, (timestamp), two lengths
@@ -78,12 +79,12 @@ def is_valid(batch: Batch) -> bool:
     return int.from_bytes(batch.data[12:16]) == computed
 
 
-def records(batch: Batch, limit: int | None = None) -> Iterator[LegacyRecord]:
-    """Return the messages of a batch: itself, or the messages inside a wrapper.
+def records(batch: Batch, meter: Meter) -> Iterator[LegacyRecord]:
+    """Return the messages of a batch: itself, or those inside a wrapper, which *meter* counts.
 
     Raises:
         DecodeError: a length is impossible, or Kafka does not read this kind of wrapper.
-        InflationError: the wrapper inflates beyond *limit* bytes.
+        InflationError: the wrapper inflates beyond the budget.
     """
     if len(batch.data) < batch.size:
         raise DecodeError(f"a batch of {batch.size} bytes is more than a quarter of --max-memory")
@@ -92,10 +93,10 @@ def records(batch: Batch, limit: int | None = None) -> Iterator[LegacyRecord]:
     if not head.codec:
         yield outer
         return
-    yield from _wrapped(head, outer, limit)
+    yield from _wrapped(head, outer, meter)
 
 
-def _wrapped(head: LegacyHeader, outer: LegacyRecord, limit: int | None) -> Iterator[LegacyRecord]:
+def _wrapped(head: LegacyHeader, outer: LegacyRecord, meter: Meter) -> Iterator[LegacyRecord]:
     """Yield the messages inside a wrapper."""
     if head.codec >= len(CODECS):
         raise DecodeError(f"unknown codec {head.codec}")
@@ -103,7 +104,7 @@ def _wrapped(head: LegacyHeader, outer: LegacyRecord, limit: int | None) -> Iter
         raise DecodeError(f"zstd in a batch of magic {head.magic}")
     if outer.record.value is None:
         raise DecodeError(outer.overrun or "a compressed set of messages without a value")
-    buffer = decompress(head.codec, bytes(outer.record.value), limit, head.magic)
+    buffer = decompress(head.codec, bytes(outer.record.value), meter, head.magic)
     # Kafka too reads all of them before it prints one.
     last = _last_offset(buffer, _FREE_MESSAGES + head.size // 2)
     first = 0

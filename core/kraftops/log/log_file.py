@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Self, cast
 from kraftops.errors import SourceError
 from kraftops.fileio.mounts import Extent, extent_at
 from kraftops.log.reader import BLOCK, LogReader
+from kraftops.memory import Budget
 from kraftops.uris import is_remote
 
 if TYPE_CHECKING:
@@ -58,7 +59,9 @@ class LogFile:
         with suppress(OSError):  # all that is wanted of it is read
             self._file.close()
 
-    def batches(self, start: int = 0, stop: int | None = None) -> LogReader:
+    def batches(
+        self, start: int = 0, stop: int | None = None, budget: Budget | None = None
+    ) -> LogReader:
         """Return the batches from byte *start*, a batch's first, up to byte *stop* or the end.
 
         Only one iteration at a time: they share the position of the file.
@@ -73,7 +76,7 @@ class LogFile:
         except OSError as error:
             raise _unreadable(self.path, error) from None
         seek_data = None if is_remote(self.path) else self._seek_data
-        return LogReader(self._read, start, stop, seek_data)
+        return LogReader(self._read, start, stop, seek_data, budget)
 
     def expect(self, start: int, stop: int) -> None:
         """Announce that the bytes from *start* to *stop* are read next, in order."""

@@ -13,7 +13,7 @@ from google_crc32c import extend as crc32c_extend
 from kraftops.errors import SourceError
 from kraftops.log.batch import CRC_START, HEADER_SIZE, LOG_OVERHEAD, SMALLEST_LENGTH, Batch
 from kraftops.log.zeros import are_zeros
-from kraftops.memory import begin_source, max_batch_bytes
+from kraftops.memory import Budget, run_budget
 
 BLOCK = 1 << 20
 LARGEST_BATCH = 256 * 1024 * 1024
@@ -26,6 +26,9 @@ _LENGTH = Struct(">i").unpack_from
 _HEADER_LENGTH = HEADER_SIZE - LOG_OVERHEAD
 _SMALLEST_BATCH = 18  # Kafka reads no fewer bytes: a header up to the magic and one more
 
+NOT_READ = "not read, as the batches before it inflate to too much"
+"""Why bytes after the batch that has spent the budget of a source are left out."""
+
 
 class EndReason(Enum):
     """Reason for the end of a read."""
@@ -35,6 +38,7 @@ class EndReason(Enum):
     PADDING = "padding"  # only zeros are left
     BAD_LENGTH = "bad length"  # a length that no batch can have
     DAMAGED_ARCHIVE = "damaged archive"  # what follows cannot be inflated
+    SPENT = "spent"  # the budget of the source; the last batch is refused for it
 
 
 class LogEnd(NamedTuple):
@@ -68,8 +72,9 @@ class LogReader:
         start: int,
         stop: int | None,
         seek_data: Callable[[int], int] | None = None,
+        budget: Budget | None = None,
     ) -> None:
-        """Make a reader of the bytes from *start* to *stop*.
+        """Make a reader of the bytes from *start* to *stop*, within *budget*, or that of the run.
 
         *read* returns the next bytes, at most as many as it is asked for, and none at the end of
         the source. Without *stop* the iteration ends there. *seek_data* moves a sparse file from a
@@ -82,8 +87,7 @@ class LogReader:
         self._base = start  # position of the buffer's first byte
         self._stop = _UNKNOWN_END if stop is None else stop
         self._archive_damage = ""
-        self._largest = min(LARGEST_BATCH, max_batch_bytes())
-        begin_source()
+        self._largest = min(LARGEST_BATCH, (budget or run_budget()).batch)
         self.lost = 0
         """Bytes before *stop* that the source did not have."""
         self.end: LogEnd | None = None
@@ -122,6 +126,10 @@ class LogReader:
     def advance(self, to: int) -> None:
         """Skip the batches before *to*, an index in the buffer of the last window."""
         self._pos = to
+
+    def stop_short(self) -> None:
+        """End here: the source has spent its budget."""
+        self._end_at(self._base + self._pos, EndReason.SPENT, NOT_READ)
 
     def _has_plain_batch(self) -> bool:
         """Fill the buffer with the next batch, if its size is usual; tell whether it is."""

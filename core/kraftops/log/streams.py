@@ -13,7 +13,7 @@ from kraftops.log.files import ARCHIVES, STANDARD_INPUT
 from kraftops.log.log_file import LogFile
 from kraftops.log.reader import BLOCK, DamagedArchive, EndReason, LogEnd, LogReader
 from kraftops.log.zeros import are_zeros
-from kraftops.memory import MOST_RATIO
+from kraftops.memory import MOST_RATIO, Budget
 
 _STDIN_FD = 0
 _ANY_RATIO_BYTES = 1 << 31
@@ -84,7 +84,9 @@ class LogStream:
         if self._file:
             self._file.__exit__(*error)
 
-    def batches(self, start: int = 0, stop: int | None = None) -> LogReader:
+    def batches(
+        self, start: int = 0, stop: int | None = None, budget: Budget | None = None
+    ) -> LogReader:
         """Return the batches from byte *start*, a batch's first, up to byte *stop* or the end.
 
         Bytes before *start* are read too. Only one iteration at a time; of standard input, only
@@ -93,7 +95,8 @@ class LogStream:
         Raises:
             SourceError: standard input was read already; while iterating, it cannot be read.
         """
-        return LogReader(_reader_of(_between(self._blocks(), start, stop)), start, None)
+        read = _reader_of(_between(self._blocks(), start, stop))
+        return LogReader(read, start, None, None, budget)
 
     def spooled(self) -> SpooledLog:
         """Return the log copied to a temporary file, which can be read in any order.
@@ -124,7 +127,12 @@ class MemoryLog(LogStream):
         self._file = None
         self._batches = batches
 
-    def batches(self, start: int = 0, stop: int | None = None) -> LogReader:  # noqa: ARG002 - there are no others
+    def batches(
+        self,
+        start: int = 0,
+        stop: int | None = None,  # noqa: ARG002 - there are no others
+        budget: Budget | None = None,  # noqa: ARG002 - they are held already
+    ) -> LogReader:
         """Return the batches; the first begins at byte *start* of a log."""
         return _MemoryReader(self._batches, start)
 

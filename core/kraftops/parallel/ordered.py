@@ -15,7 +15,7 @@ from threading import Condition, Thread
 from typing import Generic, TypeVar
 
 from kraftops.fileio.writing import Chunks, write_all
-from kraftops.memory import keep_freed_memory, shared_memory, turn_of_caller
+from kraftops.memory import ALONE, Turn, keep_freed_memory
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -23,7 +23,8 @@ Emit = Callable[[R], None]
 Produce = Callable[[T, Emit[R]], Iterable[bytes]]
 """Yields the output of a task, and calls its second argument with other results."""
 
-OpenProducer = Callable[[], AbstractContextManager[Produce[T, R]]]
+OpenProducer = Callable[[Turn], AbstractContextManager[Produce[T, R]]]
+"""Opens what does the tasks of a thread, with the turn of that thread."""
 
 _MAX_PENDING_BYTES = 16 << 20
 """Bytes of output, and of results with `nbytes`, that wait before threads wait, too."""
@@ -45,8 +46,8 @@ def run_ordered(
 
     Args:
         tasks: Iterated only as far as threads can take tasks.
-        open_producer: Called once a thread; its producer is called with some of the tasks, in
-            their order.
+        open_producer: Called once a thread, with its turn; its producer is called with some of the
+            tasks, in their order.
         fd: The output.
         jobs: Number of threads.
         on_result: Takes the results that are not output.
@@ -68,18 +69,18 @@ def run_ordered(
 
     try:
         if len(first) < 2 or not _ThreadPool(tasks, open_producer).run(jobs, chunks.add, emit):
-            _run_here(tasks, open_producer, chunks.add, emit)
+            _run_here(tasks, open_producer(ALONE), chunks.add, emit)
     finally:
         chunks.flush()
 
 
 def _run_here(
     tasks: Iterable[T],
-    open_producer: OpenProducer[T, R],
+    producer: AbstractContextManager[Produce[T, R]],
     write: Callable[[bytes], None],
     emit: Emit[R],
 ) -> None:
-    with open_producer() as produce:
+    with producer as produce:
         for task in tasks:
             for chunk in produce(task, emit):
                 write(chunk)
@@ -125,7 +126,6 @@ class _ThreadPool(Generic[T, R]):
         self._max_outputs = 0
         self._count = 1
         self._is_closed = False
-        self._await_caller = turn_of_caller()
 
     def run(self, count: int, write: Callable[[bytes], None], emit: Emit[R]) -> bool:
         """Hand on the output of *count* threads, in the order of the tasks.
@@ -185,14 +185,14 @@ class _ThreadPool(Generic[T, R]):
 
     def _work(self) -> None:
         try:
-            with self._open_producer() as produce:
+            output: _TaskOutput[R]
+            turn = Turn(self._count, lambda: self._await_turn(output))
+            with self._open_producer(turn) as produce:
                 while (begun := self._begin_task()) is not None:
                     task, output = begun
-                    share = shared_memory(self._count, partial(self._await_turn, output))
                     try:
-                        with share:
-                            for chunk in produce(task, partial(self._emit, output)):
-                                self._put(output, chunk)
+                        for chunk in produce(task, partial(self._emit, output)):
+                            self._put(output, chunk)
                     except _PoolClosed:
                         return
                     except BaseException as error:  # noqa: BLE001 - raised in the caller's thread
@@ -257,7 +257,7 @@ class _ThreadPool(Generic[T, R]):
             self._changed.notify_all()
 
     def _await_turn(self, output: _TaskOutput[R]) -> None:
-        """Wait until *output* is the first, and the caller's thread has its turn.
+        """Wait until *output* is the first.
 
         Raises:
             _PoolClosed: nobody waits for it.
@@ -266,7 +266,6 @@ class _ThreadPool(Generic[T, R]):
             self._changed.wait_for(lambda: self._is_closed or self._outputs[0] is output)
             if self._is_closed:
                 raise _PoolClosed
-        self._await_caller()
 
     def _finish(self, output: _TaskOutput[R], error: BaseException | None = None) -> None:
         with self._changed:

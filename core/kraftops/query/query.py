@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from kraftops.errors import UsageError
 from kraftops.log.files import partition_of
-from kraftops.memory import MAX_OUTPUT
+from kraftops.memory import Budget, run_budget
 from kraftops.query.filters import Filter
 from kraftops.query.formats import FORMATS, Format
 from kraftops.records.decoder import Decoder, DecoderOptions
@@ -26,7 +26,7 @@ class Query:
     *decoder* is a name in `kraftops.records.internal_topics`; with None, Kafka's text has no keys
     and values. *dialect* is the dialect of the metadata log, *form* a name in
     `kraftops.query.formats`. *columns* are the columns that are read; None is all.
-    *max_output* are the bytes of a file's rows beyond `kraftops.memory.MOST_RATIO` times its size.
+    *budget* is what each source may cost.
     With *skip_invalid*, batches whose checksum does not match are left out. With *is_one_line*,
     ends of lines in the keys and values of Kafka's text are shown as escapes, as a terminal needs
     it.
@@ -40,7 +40,7 @@ class Query:
     skip_record_metadata: bool = False
     max_bytes: int = NO_LIMIT
     max_message_size: int = 5 * 1024 * 1024
-    max_output: int = MAX_OUTPUT
+    budget: Budget = field(default_factory=run_budget)
     verify_index_only: bool = False
     index_sanity_check: bool = False
     form: str = "text"

@@ -106,6 +106,39 @@ def test_limit_is_a_quarter_of_the_budget(engine: str, tmp_path: Path) -> None:
 
 
 @each_engine
+@pytest.mark.parametrize(
+    "form",
+    [
+        (),
+        ("--salvage",),
+        ("--format", "json", "--where", "valueSize < 9"),
+        ("--check",),
+        ("--summary", "--format", "json"),
+    ],
+    ids=" ".join,
+)
+def test_file_that_spends_its_budget_is_one_line_and_the_next_is_read(
+    engine: str, form: tuple[str, ...], tmp_path: Path
+) -> None:
+    """Nine batches inflate to 135 MB, where --max-memory is 64 MiB."""
+    spent, sound = tmp_path / "spent-0" / LOG_NAME, tmp_path / "sound-0" / LOG_NAME
+    for path in (spent, sound):
+        path.parent.mkdir()
+    record = plain_record(0, bytes(15 * MIB))
+    spent.write_bytes(b"".join(packed(record, first=number) for number in range(9)))
+    sound.write_bytes(NEXT)
+
+    with using(engine):
+        files = ("--deep-iteration", "--files", f"{spent},{sound}")
+        done = run_here(*files, *form, "--max-memory", "64m")
+
+    reason = "the batches up to here inflate to more than 1100 times their size and 67108864 bytes"
+    assert (done.code, (done.text if "--summary" in form else done.err).count(reason)) == (2, 1)
+    assert "no more are read; --max-memory allows more" in done.err + done.text
+    assert str(sound) in done.text
+
+
+@each_engine
 @pytest.mark.parametrize("codec", [0, ZSTD], ids=["plain", "zstd"])
 def test_record_that_is_too_large_is_a_finding(engine: str, codec: int, tmp_path: Path) -> None:
     """A record of 8 MiB and a byte in the middle of a batch; the other records are read."""

@@ -19,6 +19,7 @@ from kraftops.engine.counting import EngineCounter
 from kraftops.log.batch import Batch, Record, batch_bytes, inflated, record_bytes
 from kraftops.log.legacy import header as legacy_header
 from kraftops.log.legacy import message_bytes
+from kraftops.memory import run_budget
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
 from kraftops.records.decoders import decoder_named
@@ -37,12 +38,12 @@ def counts(
     counter: EngineCounter, data: bytes, window: Window = EVERY, position: int = 0
 ) -> Counted | None:
     batch = Batch(position, len(data), data)
-    buffer, pos = inflated(batch, batch.header)
+    buffer, pos = inflated(batch, batch.header, run_budget().meter())
     return counter.add(batch, batch.header, buffer, pos, window)
 
 
 def counter_of(query: Query, *, tops: bool = False) -> EngineCounter:
-    return EngineCounter(CountRequest(PATH, query, tops))
+    return EngineCounter(CountRequest(PATH, query, tops), query.budget.meter())
 
 
 def frame(number: int, version: int, body: bytes = b"", frame_version: int = 1) -> bytes:

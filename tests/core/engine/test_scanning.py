@@ -38,7 +38,7 @@ class Declining(ReferenceScan):
     """An engine that declines every second batch."""
 
     def __init__(self, request: Request) -> None:
-        super().__init__(request)
+        super().__init__(request, request.query.budget.meter())
         self.declined: list[int] = []
         self.known: list[int | None] = []
 

@@ -11,6 +11,7 @@ from kraftops.errors import DecodeError, InflationError, Underflow
 from kraftops.log import batch as v2
 from kraftops.log.batch import Batch, Record, batch_bytes, is_valid, read_record
 from kraftops.log.codecs import CODECS
+from kraftops.memory import Budget
 from kraftops.varint import varint_bytes
 from tests.helpers.logs.segments import (
     ATTRIBUTES_AT,
@@ -35,7 +36,7 @@ TIMES = st.integers(-1, 1 << 50)
 
 
 def records(batch: Batch, limit: int | None = None) -> list[Record]:
-    return list(v2.records(batch, limit))
+    return list(v2.records(batch, None if limit is None else Budget(4 * limit).meter()))
 
 
 @st.composite

@@ -3,7 +3,6 @@
 import gzip
 import random
 import tracemalloc
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,14 +11,19 @@ from hypothesis import strategies as st
 
 from kraftops.errors import DecodeError, InflationError
 from kraftops.log import codecs
-from kraftops.log.codecs import CODECS, compress, decompress, zstd_module
+from kraftops.log.codecs import CODECS, compress, zstd_module
 from kraftops.log.xxhash import xxhash32
-from kraftops.memory import DEFAULT, begin_source, set_max_memory
+from kraftops.memory import DEFAULT, Budget
 
 GZIP, SNAPPY, LZ4, ZSTD = 1, 2, 3, 4
 each_codec = pytest.mark.parametrize("codec", [GZIP, SNAPPY, LZ4, ZSTD], ids=CODECS[1:])
 TEXT = b"the quick brown fox jumps over the lazy dog. " * 5_000  # more than a block of any codec
 NOISE = random.Random(1).randbytes(150_000)  # which no codec makes smaller
+
+
+def decompress(codec: int, packed: bytes, limit: int = DEFAULT // 4, magic: int = 2) -> bytes:
+    """Return what a batch inflates to, the only one of its source."""
+    return codecs.decompress(codec, packed, Budget(4 * limit).meter(), magic)
 
 
 @each_codec
@@ -158,62 +162,52 @@ def test_damage_raises_no_other_error(codec: int, data: bytes, flips: list[int])
 # zstd
 
 
-@pytest.fixture
-def small_budget() -> Iterator[None]:
-    set_max_memory(4 << 20)
-    begin_source()
-    yield
-    set_max_memory(DEFAULT)
-    begin_source()
+SMALL = Budget(4 << 20)
 
 
-@pytest.mark.usefixtures("small_budget")
 def test_batches_of_a_source_inflate_to_the_budget_beyond_their_ratio() -> None:
-    zeros = compress(CODECS.index("zstd"), bytes(1 << 20))
+    zeros, meter = compress(ZSTD, bytes(1 << 20)), SMALL.meter()
 
     for _ in range(4):
-        decompress(4, zeros)
-    with pytest.raises(
-        InflationError, match="1100 times their size and --max-memory of 4194304 bytes"
-    ):
-        decompress(4, zeros)
-    begin_source()
+        codecs.decompress(ZSTD, zeros, meter)
+    assert not meter.is_spent
+    with pytest.raises(InflationError, match="1100 times their size and 4194304 bytes"):
+        codecs.decompress(ZSTD, zeros, meter)
 
-    assert decompress(4, zeros) == bytes(1 << 20)
+    assert meter.is_spent
+    assert codecs.decompress(ZSTD, zeros, SMALL.meter()) == bytes(1 << 20)
 
 
-@pytest.mark.usefixtures("small_budget")
 def test_batch_that_is_left_to_the_reference_counts_once() -> None:
     """Its first inflation, by the compiled engine, is taken back; that of an equal batch is not."""
-    zeros = compress(CODECS.index("zstd"), bytes(1 << 20))
+    zeros, meter = compress(ZSTD, bytes(1 << 20)), SMALL.meter()
 
     for _ in range(4):
-        decompress(4, zeros, is_first_try=True)
-        decompress(4, zeros)
+        codecs.decompress(ZSTD, zeros, meter, is_first_try=True)
+        codecs.decompress(ZSTD, zeros, meter)
     for is_first_try in (True, False):
-        with pytest.raises(InflationError, match="in all"):
-            decompress(4, zeros, is_first_try=is_first_try)
+        with pytest.raises(InflationError, match="up to here"):
+            codecs.decompress(ZSTD, zeros, meter, is_first_try=is_first_try)
 
 
-@pytest.mark.usefixtures("small_budget")
 def test_damaged_batch_counts_with_what_it_inflated_to() -> None:
     """Else a file of such batches would keep a command busy for hours."""
-    damaged = compress(CODECS.index("zstd"), bytes(900_000)) + compress(4, TEXT)[:-9]
+    damaged = compress(ZSTD, bytes(900_000)) + compress(ZSTD, TEXT)[:-9]
+    meter = SMALL.meter()
 
     for _ in range(4):
         with pytest.raises(DecodeError, match="cut short"):
-            decompress(4, damaged)
-    with pytest.raises(InflationError, match="in all"):
-        decompress(4, damaged)
+            codecs.decompress(ZSTD, damaged, meter)
+    with pytest.raises(InflationError, match="up to here"):
+        codecs.decompress(ZSTD, damaged, meter)
 
 
-@pytest.mark.usefixtures("small_budget")
 @pytest.mark.parametrize("codec", [1, 2, 3])
 def test_codecs_that_cannot_inflate_further_are_not_refused(codec: int) -> None:
-    zeros = compress(codec, bytes(1 << 20))
+    zeros, meter = compress(codec, bytes(1 << 20)), SMALL.meter()
 
     for _ in range(9):
-        decompress(codec, zeros)
+        codecs.decompress(codec, zeros, meter)
 
 
 def windowed(data: bytes, window_log: int) -> bytes:

@@ -13,6 +13,7 @@ from kraftops.log import legacy
 from kraftops.log.batch import LARGE_PART, LOG_APPEND_TIME, Batch, Record
 from kraftops.log.codecs import CODECS, compress
 from kraftops.log.legacy import LegacyRecord, message_bytes, wrapper_bytes
+from kraftops.memory import Budget
 from tests.helpers.logs.segments import IN, batches_of, patched, walk
 
 GZIP, LZ4, ZSTD = 1, 3, 4
@@ -26,7 +27,7 @@ def only(data: bytes) -> Batch:
 
 
 def read(batch: Batch, limit: int = 1 << 20) -> list[LegacyRecord]:
-    return list(legacy.records(batch, limit))
+    return list(legacy.records(batch, Budget(4 * limit).meter()))
 
 
 def message_around(magic: int, attributes: int, fields: bytes, offset: int = 0) -> bytes:

@@ -9,7 +9,7 @@ import textwrap
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ import pytest
 
 from kraftops.errors import SourceError
 from kraftops.log.codecs import compress, decompress
-from kraftops.memory import await_turn, shared_memory
+from kraftops.memory import Budget, Turn
 from kraftops.parallel import ordered
 from kraftops.parallel.ordered import run_ordered
 from tests.helpers.tools.console import ENVIRONMENT
@@ -39,7 +39,7 @@ def run(tasks: Iterable[Any], produce: Produce, path: Path, jobs: int) -> tuple[
     """Return the output of tasks and their results."""
     results: list[Any] = []
     with path.open("wb", buffering=0) as out:
-        run_ordered(tasks, lambda: nullcontext(produce), out.fileno(), jobs, results.append)
+        run_ordered(tasks, lambda _: nullcontext(produce), out.fileno(), jobs, results.append)
     return path.read_bytes(), results
 
 
@@ -104,7 +104,7 @@ def test_tasks_are_done_at_the_same_time(tmp_path: Path) -> None:
 def test_each_thread_has_a_producer_of_its_own(tmp_path: Path) -> None:
     users: dict[int, set[int]] = {}
 
-    def make() -> nullcontext[Produce]:
+    def make(_: Turn) -> nullcontext[Produce]:
         def produce(task: int, _: Emit) -> Iterator[bytes]:
             users.setdefault(id(produce), set()).add(threading.get_ident())
             yield b"%d\n" % task
@@ -123,7 +123,11 @@ def test_output_goes_to_the_position_of_the_file(tmp_path: Path) -> None:
     path.write_bytes(b"first\n")
     with path.open("ab", buffering=0) as out:
         run_ordered(
-            range(20), lambda: nullcontext(lambda task, _: [b"%d\n" % task]), out.fileno(), 2, print
+            range(20),
+            lambda _: nullcontext(lambda task, _: [b"%d\n" % task]),
+            out.fileno(),
+            2,
+            print,
         )
         out.write(b"last\n")
 
@@ -139,7 +143,7 @@ def test_result_comes_after_the_output_before_it(tmp_path: Path) -> None:
         with path.open("wb", buffering=0) as out:
             run_ordered(
                 range(50),
-                lambda: nullcontext(lambda task, emit: [b"x" * 99, emit(task) or b"y"]),
+                lambda _: nullcontext(lambda task, emit: [b"x" * 99, emit(task) or b"y"]),
                 out.fileno(),
                 jobs,
                 lambda task: sizes.append((task, path.stat().st_size)),
@@ -166,7 +170,7 @@ def test_tasks_are_asked_for_as_they_are_needed(
     with (tmp_path / "out").open("wb") as out:
         run_ordered(
             tasks(),
-            lambda: nullcontext(lambda task, emit: [b"x" * 1000, emit(task) or b""]),
+            lambda _: nullcontext(lambda task, emit: [b"x" * 1000, emit(task) or b""]),
             out.fileno(),
             2,
             lambda task: ahead.append(asked - task),
@@ -213,7 +217,7 @@ def test_pipe_without_a_reader_is_a_broken_pipe(jobs: int) -> None:
     try:
         with pytest.raises(BrokenPipeError):
             run_ordered(
-                range(9), lambda: nullcontext(lambda *_: [b"x" * 9999]), writer, jobs, print
+                range(9), lambda _: nullcontext(lambda *_: [b"x" * 9999]), writer, jobs, print
             )
     finally:
         os.close(writer)
@@ -223,7 +227,7 @@ def test_pipe_without_a_reader_is_a_broken_pipe(jobs: int) -> None:
 @pytest.mark.parametrize("jobs", [1, 2, 4])
 def test_full_disk_is_reported(jobs: int) -> None:
     with open("/dev/full", "wb") as full, pytest.raises(OSError, match="No space") as caught:
-        run_ordered(range(9), lambda: nullcontext(lambda *_: [b"x"]), full.fileno(), jobs, print)
+        run_ordered(range(9), lambda _: nullcontext(lambda *_: [b"x"]), full.fileno(), jobs, print)
 
     assert caught.value.errno == errno.ENOSPC
     assert caught.value.filename is None
@@ -235,7 +239,7 @@ def test_closed_descriptor_is_reported(jobs: int) -> None:
     os.close(fd)
 
     with pytest.raises(OSError, match="Bad file") as caught:
-        run_ordered(range(9), lambda: nullcontext(lambda *_: [b"x"]), fd, jobs, print)
+        run_ordered(range(9), lambda _: nullcontext(lambda *_: [b"x"]), fd, jobs, print)
 
     assert caught.value.errno == errno.EBADF
 
@@ -254,7 +258,7 @@ def test_non_blocking_pipe_is_waited_for(jobs: int) -> None:
     reading.start()
     try:
         run_ordered(
-            range(20), lambda: nullcontext(lambda *_: [b"x" * 300_000]), writer, jobs, print
+            range(20), lambda _: nullcontext(lambda *_: [b"x" * 300_000]), writer, jobs, print
         )
     finally:
         os.close(writer)
@@ -291,7 +295,7 @@ def test_error_comes_after_the_output_before_it(
     results: list[int] = []
     with path.open("wb") as out, pytest.raises(type(error)) as caught:
         run_ordered(
-            range(20), lambda: nullcontext(failing(error)), out.fileno(), jobs, results.append
+            range(20), lambda _: nullcontext(failing(error)), out.fileno(), jobs, results.append
         )
 
     lines = [f"{when} {n}" for n in range(6) for when in ("before", "after")]
@@ -302,7 +306,9 @@ def test_error_comes_after_the_output_before_it(
 
 def test_exit_in_a_task_is_an_exit_of_the_caller(tmp_path: Path) -> None:
     with (tmp_path / "out").open("wb") as out, pytest.raises(SystemExit):
-        run_ordered(range(20), lambda: nullcontext(failing(SystemExit(3))), out.fileno(), 2, print)
+        run_ordered(
+            range(20), lambda _: nullcontext(failing(SystemExit(3))), out.fileno(), 2, print
+        )
 
 
 def test_error_of_the_result_handler_ends_all(tmp_path: Path) -> None:
@@ -311,7 +317,7 @@ def test_error_of_the_result_handler_ends_all(tmp_path: Path) -> None:
             raise ZeroDivisionError
 
     with (tmp_path / "out").open("wb") as out, pytest.raises(ZeroDivisionError):
-        run_ordered(range(20), lambda: nullcontext(failing(ValueError())), out.fileno(), 2, fail)
+        run_ordered(range(20), lambda _: nullcontext(failing(ValueError())), out.fileno(), 2, fail)
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -321,7 +327,7 @@ def test_error_of_the_task_iterator_ends_all(jobs: int, tmp_path: Path) -> None:
         raise ZeroDivisionError
 
     with (tmp_path / "out").open("wb") as out, pytest.raises(ZeroDivisionError):
-        run_ordered(tasks(), lambda: nullcontext(uneven), out.fileno(), jobs, print)
+        run_ordered(tasks(), lambda _: nullcontext(uneven), out.fileno(), jobs, print)
 
 
 @pytest.mark.parametrize("allowed", [0, 1])
@@ -348,7 +354,7 @@ def test_interrupt_ends_all_at_once() -> None:
     """Though a task would go on for ever."""
     program = textwrap.dedent("""
         import os
-        from contextlib import nullcontext
+        from contextlib import AbstractContextManager, nullcontext
         from kraftops.parallel.ordered import run_ordered
 
         def produce(task, emit):
@@ -357,7 +363,7 @@ def test_interrupt_ends_all_at_once() -> None:
 
         try:
             print("ready", flush=True)
-            run_ordered(range(9), lambda: nullcontext(produce), os.open(os.devnull, os.O_WRONLY), 3, print)
+            run_ordered(range(9), lambda _: nullcontext(produce), os.open(os.devnull, os.O_WRONLY), 3, print)
         except KeyboardInterrupt:
             raise SystemExit(130)
     """)
@@ -379,33 +385,24 @@ def test_large_batches_inflate_in_the_turn_of_their_task(tmp_path: Path) -> None
     held: list[int] = []
     most = 0
 
-    def inflating(task: int, _: Emit) -> Iterator[bytes]:
-        nonlocal most
-        data = decompress(4, large)
-        held.append(task)
-        most = max(most, len(held))
-        yield b"%d:%d " % (task, len(data))
-        held.remove(task)
+    def open_inflating(turn: Turn) -> AbstractContextManager[Produce]:
+        def inflating(task: int, _: Emit) -> Iterator[bytes]:
+            nonlocal most
+            data = decompress(4, large, Budget().meter(turn))
+            held.append(task)
+            most = max(most, len(held))
+            yield b"%d:%d " % (task, len(data))
+            held.remove(task)
 
-    found, _ = run(range(6), inflating, tmp_path / "out", 3)
+        return nullcontext(inflating)
 
-    assert found == b"".join(b"%d:%d " % (task, 40 << 20) for task in range(6))
+    with (tmp_path / "out").open("wb", buffering=0) as out:
+        run_ordered(range(6), open_inflating, out.fileno(), 3, print)
+
+    assert (tmp_path / "out").read_bytes() == b"".join(
+        b"%d:%d " % (task, 40 << 20) for task in range(6)
+    )
     assert most == 1
-
-
-def test_threads_take_the_turn_of_their_caller_too(tmp_path: Path) -> None:
-    """A caller that shares the budget with another thread has none for them before its own turn."""
-    events: list[str] = []
-
-    def produce(task: int, _: Emit) -> Iterator[bytes]:
-        await_turn()
-        events.append(f"task {task}")
-        yield b""
-
-    with shared_memory(2, lambda: events.append("turn")):
-        run([1, 2], produce, tmp_path / "out", 2)
-
-    assert events == ["turn", "task 1", "turn", "task 2"]
 
 
 def test_first_task_waits_for_a_slow_reader(
@@ -427,6 +424,6 @@ def test_first_task_waits_for_a_slow_reader(
         ahead.append(made - number)
 
     with (tmp_path / "out").open("wb", buffering=0) as out:
-        run_ordered(range(2), lambda: nullcontext(produce), out.fileno(), 2, on_result)
+        run_ordered(range(2), lambda _: nullcontext(produce), out.fileno(), 2, on_result)
 
     assert (len(ahead), max(ahead) < 50) == (100, True)

@@ -20,6 +20,7 @@ from kraftops.log import batch as v2
 from kraftops.log.batch import Batch, Header
 from kraftops.log.log_file import LogFile
 from kraftops.log.reader import LogReader
+from kraftops.memory import Budget, run_budget
 from kraftops.query.query import Query
 from tests.helpers.engine.choice import using
 from tests.helpers.engine.comparison import (
@@ -203,7 +204,9 @@ def counted(trial: Trial, window: Window = EVERY) -> str:
     found = {}
     for engine in ("reference", "native"):
         with using(engine):
-            counter = EngineCounter(CountRequest(trial.path, query, tops=True))
+            counter = EngineCounter(
+                CountRequest(trial.path, query, tops=True), query.budget.meter()
+            )
             counts = [
                 (batch.position, counter.add(batch, header, buffer, pos, window))
                 for batch, header, buffer, pos in _countable(trial)
@@ -241,7 +244,7 @@ class _Log:
     def __init__(self, trial: Trial) -> None:
         self.path, self._data = trial.path, trial.data
 
-    def batches(self, start: int, stop: int | None) -> LogReader:
+    def batches(self, start: int, stop: int | None, _: Budget | None = None) -> LogReader:
         assert not start
         return reader_of(self._data if stop is None else self._data[:stop])
 
@@ -253,7 +256,7 @@ def _countable(trial: Trial) -> Iterator[tuple[Batch, Header, bytes, int]]:
             continue
         header = batch.header
         try:
-            buffer, pos = v2.inflated(batch, header)
+            buffer, pos = v2.inflated(batch, header, run_budget().meter())
         except DecodeError:
             continue
         if 0 <= header.record_count <= len(buffer):

@@ -23,7 +23,7 @@ from kraftops.engine.scan_contract import Why
 from kraftops.errors import DecodeError
 from kraftops.log.batch import HEADER_SIZE
 from kraftops.log.codecs import decompress
-from kraftops.memory import MOST_RATIO
+from kraftops.memory import MOST_RATIO, Budget
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
 from kraftops.records.decoders.user import DECODERS
@@ -140,7 +140,7 @@ def _inflater() -> _native.Inflater:
 
 def _inflate(codec: int, data: bytes) -> bytes | None:
     try:
-        return decompress(codec, data, _MOST_INFLATED)
+        return decompress(codec, data, Budget(4 * _MOST_INFLATED).meter())
     except (DecodeError, MemoryError):
         return None
 

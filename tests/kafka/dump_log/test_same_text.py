@@ -29,6 +29,7 @@ from kraftops.log.indexes import (
 )
 from kraftops.log.log_file import LogFile
 from kraftops.log.producers import ProducerState, producers_bytes
+from kraftops.memory import run_budget
 from tests.helpers.kafka.cases.examples import Pair, controls, framed, keyed, members, segment
 from tests.helpers.kafka.tools.dump_tool import KafkaDump, difference
 from tests.helpers.tools.console import run_here
@@ -232,7 +233,7 @@ def test_rewritten_legacy_segments_print_the_same(
     for codec in range(4):
         out = []
         for batch in batches:
-            messages = list(legacy.records(batch))
+            messages = list(legacy.records(batch, run_budget().meter()))
             records, magic = [message.record for message in messages], messages[0].magic
             if codec:
                 out.append(legacy.wrapper_bytes(records, magic, codec))

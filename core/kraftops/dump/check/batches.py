@@ -7,6 +7,7 @@ from typing import NamedTuple
 from kraftops.errors import DecodeError
 from kraftops.log import legacy
 from kraftops.log.batch import CONTROL, DELETE_HORIZON, TRANSACTIONAL, Batch, int64, records
+from kraftops.memory import Meter
 
 NO_PRODUCER = -1
 _ABORT, _COMMIT = 0, 1
@@ -40,10 +41,10 @@ class SeenBatch(NamedTuple):
         return self.marker == _ABORT
 
 
-def seen(batch: Batch) -> SeenBatch:
-    """Return what a check looks at in a batch."""
+def seen(batch: Batch, meter: Meter) -> SeenBatch:
+    """Return what a check looks at in a batch of a log that *meter* counts."""
     if batch.is_legacy:
-        return _seen_legacy(batch, int.from_bytes(batch.data[16:17], signed=True))
+        return _seen_legacy(batch, int.from_bytes(batch.data[16:17], signed=True), meter)
     base, _, epoch, magic, _, attributes, delta, _, newest, producer_id, _, sequence, count = (
         batch.header
     )
@@ -61,18 +62,18 @@ def seen(batch: Batch) -> SeenBatch:
         bool(attributes & TRANSACTIONAL),
         count != delta + 1 or bool(attributes & DELETE_HORIZON),
         not count,
-        _marker(batch) if is_marker else None,
+        _marker(batch, meter) if is_marker else None,
     )
     return _new(SeenBatch, fields)
 
 
-def _seen_legacy(batch: Batch, magic: int) -> SeenBatch:
+def _seen_legacy(batch: Batch, magic: int, meter: Meter) -> SeenBatch:
     head = legacy.header(batch)
     first = head.offset
     timestamp = head.timestamp if magic == 1 else legacy.NO_TIMESTAMP
     if head.codec:
         try:
-            first = next(legacy.records(batch)).record.offset
+            first = next(legacy.records(batch, meter)).record.offset
         except DecodeError:  # the engine tells what is wrong with its records
             first = head.offset
     return SeenBatch(batch.position, batch.size, magic, first, head.offset, timestamp)
@@ -86,10 +87,10 @@ def _last_sequence(base: int, delta: int) -> int:
     return last if last < 1 << 31 else last - (1 << 31)
 
 
-def _marker(batch: Batch) -> int | None:
+def _marker(batch: Batch, meter: Meter) -> int | None:
     """Return the type of the transaction marker in a control batch; None without one."""
     try:
-        record = next(records(batch), None)
+        record = next(records(batch, meter), None)
     except DecodeError:
         return None
     if record is None or record.key is None or len(record.key) < 4:

@@ -37,6 +37,7 @@ from kraftops.log.damage.salvage import Gap, salvaged
 from kraftops.log.files import FileKind
 from kraftops.log.indexes import OffsetIndex
 from kraftops.log.log_file import LogFile
+from kraftops.memory import Turn, run_budget
 from kraftops.server.partition_files import PartitionFiles, SegmentFiles
 
 _KNOWN_MAGICS = (0, 1, 2)
@@ -155,8 +156,8 @@ class LogWalk:
             if offset > self.next_offset and offset not in names
         ]
 
-    def run(self) -> None:
-        """Walk over all segments.
+    def run(self, turn: Turn) -> None:
+        """Walk over all segments, in a process with this *turn*.
 
         Raises:
             SourceError: one cannot be read.
@@ -166,7 +167,7 @@ class LogWalk:
         for number, segment in enumerate(self._files.segments):
             following = self._files.segments[number + 1 :]
             self._enter(segment, following[0].base_offset if following else None)
-            self._walk(segment, is_last=not following)
+            self._walk(segment, turn, is_last=not following)
         self._pass_snapshots(self.next_offset)
         self._end()
 
@@ -195,22 +196,22 @@ class LogWalk:
                 self._least_lost = max(self._least_lost, self.next_offset)
         self.next_offset = segment.base_offset
 
-    def _walk(self, segment: SegmentFiles, *, is_last: bool) -> None:
+    def _walk(self, segment: SegmentFiles, turn: Turn, *, is_last: bool) -> None:
         with ExitStack() as stack:
             log = stack.enter_context(self._files.open(segment.log))
             severity = self._index_severity(segment.base_offset)
             txns = self._txn_check(segment, severity)
             largest = -1
             checks = self._index_checks(segment, stack, severity, is_last=is_last)
-            end = 0
-            for part in salvaged(log):
+            end, meter = 0, run_budget().meter(turn)
+            for part in salvaged(log, meter=meter):
                 end = part.position + part.size
                 if isinstance(part, Gap):
                     checks = []  # entries may lead into the damage
                     txns.stop()
                     self._damage(segment, log, part)
                     continue
-                batch = seen(part)
+                batch = seen(part, meter)
                 largest = max(largest, batch.max_timestamp)
                 self._batch(segment, batch, txns)
                 if self._recovery.cuts:

@@ -40,6 +40,7 @@ from kraftops.findings.finding import (
     worst,
 )
 from kraftops.log.files import file_name
+from kraftops.memory import ALONE, Turn
 from kraftops.records.internal_topics import decoder_for_topic
 from kraftops.server.loader.load_plan import CLEANER, HIGH_WATERMARK, LOG_START, RECOVERY_POINT
 from kraftops.server.loader.metadata_log import METADATA_TOPIC_ID
@@ -60,21 +61,22 @@ _COMPACTED = frozenset({"__consumer_offsets", "__transaction_state", "__share_gr
 
 
 def check_partition(
-    path: str, directory: LogDirectory, surroundings: Surroundings
+    path: str, directory: LogDirectory, surroundings: Surroundings, turn: Turn = ALONE
 ) -> PartitionCheck:
     """Check the partition in the directory *path* of a log directory, or of a tier.
 
-    *surroundings* has what is known beside the directories of a tier.
+    *surroundings* has what is known beside the directories of a tier, *turn* is that of this
+    process.
 
     What a server changes while it is read may look damaged: a finding about a partition that was
     changed just now must be found again.
     """
-    look = _look(path, directory, surroundings)
+    look = _look(path, directory, surroundings, turn)
     looks = 1
     while look.is_doubtful and looks < (_MOST_LOOKS if look.check.unreadable else _LOOKS):
         looks += 1
         time.sleep(_PAUSE_SECONDS)
-        again = _look(path, directory, surroundings, is_again=True)
+        again = _look(path, directory, surroundings, turn, is_again=True)
         look = again._replace(check=_confirmed(look.check, again.check))
     return look.check
 
@@ -128,7 +130,12 @@ class _Look(NamedTuple):
 
 
 def _look(
-    path: str, directory: LogDirectory, surroundings: Surroundings, *, is_again: bool = False
+    path: str,
+    directory: LogDirectory,
+    surroundings: Surroundings,
+    turn: Turn,
+    *,
+    is_again: bool = False,
 ) -> _Look:
     try:
         files = partition_files(path)
@@ -142,7 +149,7 @@ def _look(
         if is_again:
             # After the files, which are named there before they are made.
             surroundings.read_metadata()
-        check = _PartitionLook(files, directory, surroundings).check()
+        check = _PartitionLook(files, directory, surroundings, turn).check()
     except SourceError as error:
         check = PartitionCheck(path, files.topic, files.partition, unreadable=error.message)
     return _Look(check, files)
@@ -160,9 +167,14 @@ class _PartitionLook:
     """One look at a partition."""
 
     def __init__(
-        self, files: PartitionFiles, directory: LogDirectory, surroundings: Surroundings
+        self,
+        files: PartitionFiles,
+        directory: LogDirectory,
+        surroundings: Surroundings,
+        turn: Turn,
     ) -> None:
         self._findings = Findings()
+        self._turn = turn
         self._surroundings = surroundings
         self._tier = TierCheck(files, surroundings, self._findings) if files.is_tiered else None
         self._files = self._tier.live_files() if self._tier else files
@@ -202,7 +214,7 @@ class _PartitionLook:
             self._check_end(walk, epochs, self._lost_start(epochs))
         logs = [segment.log for segment in files.segments]
         decoder = None if files.topic is None else decoder_for_topic(files.topic)
-        check_records(map(files.open, logs), decoder, self._findings)
+        check_records(map(files.open, logs), decoder, self._findings, self._turn)
         # A loader that fails earlier does not read it.
         identity = topic_id or (topic_id_of(files.path) if files.has_topic_id else None)
         if (certain := start.outcome) and certain.starts:
@@ -231,7 +243,7 @@ class _PartitionLook:
         log_start = self._log_start(epochs)
         recovery = start.recovery(is_stopped=self._is_stopped)._replace(log_start=log_start)
         walk = LogWalk(self._files, recovery, epochs, self._findings, self._compaction())
-        walk.run()
+        walk.run(self._turn)
         if walk.unexplained and not self._files.is_tiered:
             self._findings.put(_unexplained(walk.unexplained))
         end = walk.next_offset if self._is_stopped else 0

@@ -13,6 +13,7 @@ from kraftops.engine.scan_contract import Request
 from kraftops.engine.scanning import open_scan
 from kraftops.log.log_file import LogFile
 from kraftops.log.ranges import ByteRange
+from kraftops.memory import Budget, Turn, run_budget
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
 from kraftops.query.row import DAMAGE
@@ -22,21 +23,24 @@ _USUAL_KEYS = "keySize is null or keySize <= 65536"
 """The records whose keys are compared: a key can be a quarter of the memory budget."""
 
 
-def check_records(logs: Iterable[LogFile], decoder: str | None, findings: Findings) -> None:
+def check_records(
+    logs: Iterable[LogFile], decoder: str | None, findings: Findings, turn: Turn
+) -> None:
     """Add findings about records that cannot be read, in batches without a finding.
 
     Args:
         logs: the segments; each is closed when it is read.
         decoder: its name, or None: only the framing is read.
         findings: about batches, and then about records too.
+        turn: that of this process.
 
     Raises:
         SourceError: a segment cannot be read.
     """
-    query = _query(decoder)
+    query = _query(decoder, run_budget())
     damaged = findings.positions
     for log in logs:
-        request = Request(log.path, query)
+        request = Request(log.path, query, turn=turn)
         with log:
             for outcome in part_outcomes(
                 log, ByteRange(log.path), open_scan(request), request, Report()
@@ -47,8 +51,14 @@ def check_records(logs: Iterable[LogFile], decoder: str | None, findings: Findin
 
 
 @cache
-def _query(decoder: str | None) -> Query:
-    return Query(deep_iteration=True, check=True, decoder=decoder, skip_record_metadata=True)
+def _query(decoder: str | None, budget: Budget) -> Query:
+    return Query(
+        deep_iteration=True,
+        check=True,
+        decoder=decoder,
+        skip_record_metadata=True,
+        budget=budget,
+    )
 
 
 def keys_rule_out_compaction(paths: Iterable[str], end: int) -> bool:

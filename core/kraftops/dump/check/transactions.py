@@ -17,7 +17,7 @@ from kraftops.findings.finding import Severity
 from kraftops.log.indexes import AbortedTxn, TxnIndex
 from kraftops.log.log_file import LogFile
 from kraftops.log.producers import ProducerState, read_producers
-from kraftops.memory import max_batch_bytes
+from kraftops.memory import run_budget
 
 
 class Producer(NamedTuple):
@@ -170,7 +170,7 @@ def snapshot_producers(
     """
     try:
         with opened(path) as file:
-            if file.size <= max_batch_bytes():
+            if file.size <= run_budget().batch:
                 return read_producers(file.read_at(0, file.size))
             reason = f"it is not read: {file.size} bytes are more than a quarter of --max-memory"
             if findings is not None:

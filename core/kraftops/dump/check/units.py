@@ -22,7 +22,7 @@ from kraftops.dump.check.tier import Surroundings
 from kraftops.dump.sources.parts import sizes_of
 from kraftops.errors import SourceError
 from kraftops.fileio.mounts import folder_at
-from kraftops.memory import shared_memory
+from kraftops.memory import ALONE, Turn
 from kraftops.server.log_directory import LogDirectory
 
 if TYPE_CHECKING:
@@ -63,11 +63,11 @@ RunUnits = Callable[[Sequence[Unit], Surroundings], Iterable[PartitionCheck]]
 """Checks units, and yields the outcomes in their order."""
 
 
-def check_unit(unit: Unit, surroundings: Surroundings) -> PartitionCheck:
-    """Check a unit."""
+def check_unit(unit: Unit, surroundings: Surroundings, turn: Turn = ALONE) -> PartitionCheck:
+    """Check a unit, in a process with this *turn*."""
     if unit.directory is None:
-        return check_files(unit.files, unit.decoder)
-    return check_partition(unit.path, unit.directory, surroundings)
+        return check_files(unit.files, unit.decoder, turn)
+    return check_partition(unit.path, unit.directory, surroundings, turn)
 
 
 def run_units(
@@ -85,7 +85,7 @@ def run_units(
 
 
 def _in_processes(
-    check: Callable[[Unit], PartitionCheck], units: Sequence[Unit], jobs: int
+    check: Callable[..., PartitionCheck], units: Sequence[Unit], jobs: int
 ) -> Iterator[PartitionCheck]:
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
@@ -121,15 +121,14 @@ def _begin_worker(turn: Lock, units: Sequence[Unit]) -> None:
 
 
 def _check_in_turn(
-    check: Callable[[Unit], PartitionCheck], workers: int, index: int
+    check: Callable[..., PartitionCheck], workers: int, index: int
 ) -> PartitionCheck:
     """Check the unit at an index within the memory budget that *workers* processes share."""
     with ExitStack() as stack:
         turns = iter((_TURN.get(),))
 
-        def await_turn() -> None:
+        def wait() -> None:
             for turn in turns:  # once
                 stack.enter_context(turn)
 
-        with shared_memory(workers, await_turn):
-            return check(_UNITS.get()[index])
+        return check(_UNITS.get()[index], turn=Turn(workers, wait))

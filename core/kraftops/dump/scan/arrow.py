@@ -17,6 +17,7 @@ from kraftops.engine.columns import HEADER_KEYS, HEADER_VALUES, HEADERS, columns
 from kraftops.engine.scan_contract import MAX_ROWS, Columns
 from kraftops.errors import SourceError, UsageError
 from kraftops.log.ranges import ByteRange
+from kraftops.memory import ALONE, Turn
 from kraftops.origin import extra_remedy
 from kraftops.query.query import Query
 from kraftops.query.row import COLUMNS, TYPES, Row
@@ -69,7 +70,7 @@ def arrow_schema(decoders: Collection[str]) -> pa.Schema:
 
 
 def scan_batches(
-    part: ByteRange, query: Query, report: Report, schema: pa.Schema
+    part: ByteRange, query: Query, report: Report, schema: pa.Schema, turn: Turn = ALONE
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a byte range in record batches; damage is a row too.
 
@@ -79,7 +80,7 @@ def scan_batches(
         SourceError: the file cannot be read.
         UsageError: it is not a log.
     """
-    for outcome in column_outcomes(part, query, report):
+    for outcome in column_outcomes(part, query, report, turn):
         add_row_notes(outcome, outcome.rows + 1, part.path, report)
         if outcome.rows:
             yield record_batch(outcome.columns or {}, outcome.rows, schema)
@@ -240,9 +241,9 @@ def _microseconds(times: pa.Array, kind: pa.DataType) -> pa.Array:
 class ArrowReader:
     """A task of `kraftops.parallel.ordered`: emits the record batches of byte ranges as results."""
 
-    def __init__(self, query_of: Callable[[str], Query], schema: pa.Schema) -> None:
-        """Read each path by the query that *query_of* returns."""
-        self._query_of = query_of
+    def __init__(self, query_of: Callable[[str], Query], schema: pa.Schema, turn: Turn) -> None:
+        """Read each path by the query that *query_of* returns, in a thread with this *turn*."""
+        self._query_of, self._turn = query_of, turn
         self._schema = schema
 
     def __call__(self, part: ByteRange, emit: Callable[[Any], None]) -> tuple[()]:
@@ -250,7 +251,7 @@ class ArrowReader:
         report = Report()
         try:
             query = self._query_of(part.path)
-            for batch in scan_batches(part, query, report, self._schema):
+            for batch in scan_batches(part, query, report, self._schema, self._turn):
                 emit(batch)
         except (SourceError, UsageError) as error:
             report.refusal(error)

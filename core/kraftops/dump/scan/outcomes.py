@@ -15,6 +15,7 @@ from kraftops.log.log_file import LogFile
 from kraftops.log.ranges import ByteRange, file_id
 from kraftops.log.reader import EndReason, LogEnd
 from kraftops.log.streams import LogStream, open_log
+from kraftops.memory import ALONE, Turn
 from kraftops.query.query import NO_LIMIT, Query
 from kraftops.query.record_rows import damage_row
 from kraftops.query.row import COLUMNS, Row
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def outcomes_of(
-    part: ByteRange, query: Query, report: Report, *, marks: bool = False
+    part: ByteRange, query: Query, report: Report, *, marks: bool = False, turn: Turn = ALONE
 ) -> Iterator[Outcome]:
     """Yield the outcomes of a byte range of a log, with its records marked if *marks* is set.
 
@@ -33,7 +34,7 @@ def outcomes_of(
         UsageError: it is not a log.
     """
     require_records(part)
-    request = Request(part.path, query, marks)
+    request = Request(part.path, query, marks, turn)
     with open_part(part) as log:
         yield from part_outcomes(log, part, open_scan(request), request, report)
 
@@ -53,7 +54,7 @@ def part_outcomes(
     if query.salvage:
         yield from _salvaged_outcomes(log, part._replace(stop=stop), scan, request, report)
         return
-    reader = log.batches(part.start, stop)
+    reader = log.batches(part.start, stop, query.budget)
     yield from scan.outcomes(reader)
     assert reader.end
     end: LogEnd = reader.end
@@ -64,6 +65,8 @@ def part_outcomes(
     elif end.reason is EndReason.BAD_LENGTH:
         detail = f"{end.detail}; {end.left} bytes are not read"
         yield from _damage_outcome(request, end.position, detail, report)
+    elif end.reason is EndReason.SPENT:
+        report.is_cut_short = True
     elif end.reason is EndReason.PARTIAL and is_limited:
         return
     elif end.reason is EndReason.PARTIAL and part.is_last:
@@ -89,6 +92,9 @@ def _salvaged_outcomes(
     from kraftops.log.damage.salvage import Gap, salvaged
 
     for piece in salvaged(log, part.start, part.stop):
+        if scan.meter.is_spent:
+            report.is_cut_short = True
+            return
         if isinstance(piece, Gap):
             yield from _damage_outcome(request, piece.position, _gap_text(piece), report)
         else:

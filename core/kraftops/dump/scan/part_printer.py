@@ -20,7 +20,7 @@ from kraftops.log.log_file import LogFile
 from kraftops.log.ranges import ByteRange, FileId
 from kraftops.log.reader import EndReason, LogEnd, LogReader
 from kraftops.log.streams import LogStream
-from kraftops.memory import MOST_RATIO
+from kraftops.memory import ALONE, MOST_RATIO, Turn
 from kraftops.query.query import NO_LIMIT, Query
 
 _EMITTED_BYTES = 8 << 20
@@ -33,9 +33,9 @@ class PartPrinter:
     `dump.sources.parts.ReportMerger`.
     """
 
-    def __init__(self, query: Query) -> None:
-        """Print as *query* asks, without the head of the format."""
-        self._query = query
+    def __init__(self, query: Query, turn: Turn = ALONE) -> None:
+        """Print as *query* asks, in a thread with this *turn*, without the head of the format."""
+        self._query, self._turn = query, turn
         self._log: LogFile | LogStream | None = None  # of the last part, if more may follow
         self._log_id: FileId | None = None
         self._size: int | None = None  # of the log that was opened for this part
@@ -80,17 +80,18 @@ class PartPrinter:
 
     def _chosen(self, part: ByteRange, report: Report) -> Iterator[bytes]:
         require_records(part)
-        request = Request(part.path, self._query)
+        request = Request(part.path, self._query, turn=self._turn)
         with self._open(part) as log:
             self._scan = scan = open_scan(request)
             stop = log.size if part.stop is None else part.stop
-            room = self._query.max_output
+            written = 0
             for outcome in part_outcomes(log, part, scan, request, report):
                 add_notes(outcome.notes, part.path, report)
-                room -= len(outcome.out)
+                written += len(outcome.out)
                 # The size of a stream is not known before its end.
                 size = (scan.position if stop is None else stop) - part.start
-                if room + MOST_RATIO * size >= 0 or self._query.output_format.is_text:
+                is_text = self._query.output_format.is_text
+                if is_text or written <= self._query.budget.most_rows(size):
                     yield outcome.out
                     continue
                 end = outcome.out.rfind(b"\n") + 1
@@ -103,7 +104,7 @@ class PartPrinter:
     def _too_many_rows(self) -> str:
         return (
             f"the rows up to here take more than {MOST_RATIO} times the size of their bytes and"
-            f" {self._query.max_output} bytes; --max-output allows more"
+            f" {self._query.budget.output} bytes; --max-output allows more"
         )
 
     def _whole(self, part: ByteRange, report: Report) -> Iterator[bytes]:
@@ -138,8 +139,8 @@ class PartPrinter:
         start, stop = part.start, limit if part.stop is None else part.stop
         if log.size is not None:
             start, stop = min(start, log.size), log.size if stop is None else min(stop, log.size)
-        reader = log.batches(start, stop)
-        self._scan = scan = open_scan(Request(part.path, query))
+        reader = log.batches(start, stop, query.budget)
+        self._scan = scan = open_scan(Request(part.path, query, turn=self._turn))
         batch = None
         if name.is_stdin and not part.start:
             offset, batch = _first_offset(reader)
@@ -233,6 +234,8 @@ def _end(name: FileName, end: LogEnd, query: Query, report: Report) -> bytes:
         report.note(name.path, end.position, end.detail)
     elif end.reason is EndReason.DAMAGED_ARCHIVE:
         report.failure(name.path, end.position, end.detail)
+    elif end.reason is EndReason.SPENT:
+        report.is_cut_short = True
     elif end.reason is EndReason.BAD_LENGTH:
         report.failure(name.path, end.position, f"{end.detail}; {end.left} bytes are not read")
     elif end.reason is EndReason.PARTIAL and query.max_bytes == NO_LIMIT:

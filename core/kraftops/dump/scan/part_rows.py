@@ -10,6 +10,7 @@ from kraftops.dump.scan.outcomes import add_notes, outcomes_of
 from kraftops.engine.columns import rows_of
 from kraftops.engine.scan_contract import Outcome
 from kraftops.log.ranges import ByteRange
+from kraftops.memory import ALONE, Turn
 from kraftops.query.query import Query
 from kraftops.query.row import Row
 
@@ -26,14 +27,16 @@ def part_rows(part: ByteRange, query: Query, report: Report) -> Iterator[Row]:
         yield from rows_of(outcome.columns or {}, outcome.rows)
 
 
-def column_outcomes(part: ByteRange, query: Query, report: Report) -> Iterator[Outcome]:
+def column_outcomes(
+    part: ByteRange, query: Query, report: Report, turn: Turn = ALONE
+) -> Iterator[Outcome]:
     """Yield the columns of a byte range; the caller adds the notes by `add_row_notes`.
 
     Raises:
         SourceError: the file cannot be read.
         UsageError: it is not a log.
     """
-    return outcomes_of(part, replace(query, form="parquet"), report)
+    return outcomes_of(part, replace(query, form="parquet"), report, turn=turn)
 
 
 def add_row_notes(outcome: Outcome, rows: int, path: str, report: Report) -> None:

@@ -19,6 +19,7 @@ from kraftops.log.batch import Batch, Header, Record
 from kraftops.log.codecs import CODECS
 from kraftops.log.files import FileKind, file_name
 from kraftops.log.reader import LogReader
+from kraftops.memory import ALONE, Turn
 from kraftops.query.query import NO_LIMIT, Query
 from kraftops.records.control import control_type_name
 from kraftops.records.decoder import whole_record
@@ -49,21 +50,24 @@ class Quota:
 class Counting:
     """The extent of a count: with groups, transactional ids, keys and largest records or without.
 
-    *quota* are the records of all files together that count; None is all.
+    *quota* are the records of all files together that count; None is all. *turn* is that of who
+    counts.
     """
 
     details: bool = True
     quota: Quota | None = None
+    turn: Turn = ALONE
 
 
 class FileCounter:
     """Counts the batches of one file in a summary."""
 
-    def __init__(self, summary: Summary, path: str, query: Query, quota: Quota | None) -> None:
+    def __init__(self, summary: Summary, path: str, query: Query, counting: Counting) -> None:
         self.summary = summary
         self.query = query
+        self.meter = query.budget.meter(counting.turn)
         self._path = path
-        self._quota = quota
+        self._quota = quota = counting.quota
         name = file_name(path)
         self._in_log = name is None or name.kind is not FileKind.CHECKPOINT
         self._is_read_to_end = quota is None and query.max_bytes == NO_LIMIT
@@ -71,7 +75,7 @@ class FileCounter:
             with suppress(UsageError):  # a name without an offset
                 self._reach(name.base_offset)
         scope = summary.scope
-        self._counter = EngineCounter(CountRequest(path, query, scope.has_details))
+        self._counter = EngineCounter(CountRequest(path, query, scope.has_details), self.meter)
         has_types = scope.decoder.has_types
         self._has_details = not isinstance(summary.details, NoDetails)
         self._walks = scope.is_chosen or scope.has_details or has_types or query.check
@@ -135,7 +139,7 @@ class FileCounter:
             self._add_large(batch, header)
             return
         count = header.record_count
-        buffer, pos = v2.inflated(batch, header) if count else (b"", 0)
+        buffer, pos = v2.inflated(batch, header, self.meter) if count else (b"", 0)
         size = len(buffer) - pos
         if not 0 <= count <= size // _SMALLEST_RECORD:
             raise DecodeError(f"{count} records in {size} bytes")
@@ -265,7 +269,7 @@ class FileCounter:
         if not counted.records:
             return
         if self._has_details:
-            messages = legacy.records(batch)
+            messages = legacy.records(batch, self.meter)
             self._add_details(batch, -1, ((message.record, 0) for message in messages), counted)
         summary.add_records(counted.amounts)
         summary.add_legacy(head, batch, counted)

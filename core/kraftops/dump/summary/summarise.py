@@ -9,7 +9,7 @@ from kraftops.dump.summary.file_counter import Counting, FileCounter
 from kraftops.dump.summary.summary import Scope, Summary
 from kraftops.log.damage.salvage import Gap, salvaged
 from kraftops.log.log_file import LogFile
-from kraftops.log.reader import EndReason
+from kraftops.log.reader import NOT_READ, EndReason
 from kraftops.log.streams import LogStream, open_log
 from kraftops.query.query import NO_LIMIT, Query
 
@@ -51,7 +51,7 @@ def summarise(
             summary_without_gaps = summarise(log, plain, start=start, stop=stop, counting=counting)
             if not summary_without_gaps.damage.count:
                 return summary_without_gaps
-        counter = FileCounter(summary, log.path, query, counting.quota)
+        counter = FileCounter(summary, log.path, query, counting)
         if not query.salvage:
             _add_batches(counter, log, start, stop)
         elif isinstance(log, LogStream):
@@ -86,13 +86,15 @@ def _add_batches(
     counter: FileCounter, log: LogFile | LogStream, start: int, stop: int | None
 ) -> None:
     """Count the batches of a log up to the first damage, and the bytes after them."""
-    batches = log.batches(start, stop)
+    batches = log.batches(start, stop, counter.query.budget)
     while True:
         counter.add_windows(batches)
         batch = batches.next_batch()
         if batch is None:
             break
         counter.add(batch)
+        if counter.meter.is_spent:
+            batches.stop_short()
         if counter.is_done:
             counter.summary.add_file(log.path, batch.position + batch.size - start)
             return
@@ -121,6 +123,10 @@ def _add_salvaged(counter: FileCounter, log: LogFile, start: int, stop: int | No
             counter.add(part)
             if counter.is_done:
                 stop = end
+                break
+            if counter.meter.is_spent:
+                counter.summary.add_damage(log.path, end, stop - end, NOT_READ)
+                end = stop
                 break
     counter.summary.add_file(log.path, stop - start)
     counter.summary.padding += stop - end

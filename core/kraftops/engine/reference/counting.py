@@ -24,6 +24,7 @@ from kraftops.errors import DecodeError
 from kraftops.log import legacy
 from kraftops.log.batch import LOG_APPEND_TIME, LOG_OVERHEAD, Batch, Header, Record
 from kraftops.log.legacy import LegacyHeader
+from kraftops.memory import Meter
 from kraftops.records.control import control_meaning
 from kraftops.records.meaning import IN_ROWS, Label, size_error
 
@@ -34,8 +35,9 @@ _Selected = Iterator[tuple[int, Record, int]]
 class ReferenceCounter:
     """A `kraftops.engine.count_contract.RecordCounter` in plain Python."""
 
-    def __init__(self, request: CountRequest) -> None:
-        """Count records of a file."""
+    def __init__(self, request: CountRequest, meter: Meter) -> None:
+        """Count records of a file; *meter* counts what its batches inflate to."""
+        self._meter = meter
         query = request.query
         decoder = query.record_decoder
         self._rows = RowBuilder(request.path, query)
@@ -79,10 +81,11 @@ class ReferenceCounter:
         Raises:
             DecodeError: the batch cannot be read.
         """
-        total = sum(1 for _ in legacy.records(batch))  # so that a damaged one is not counted
+        # All are read first, so that a damaged batch is not counted.
+        total = sum(1 for _ in legacy.records(batch, self._meter))
         selected = (
             (number, message.record, _legacy_size(message))
-            for number, message in enumerate(legacy.records(batch))
+            for number, message in enumerate(legacy.records(batch, self._meter))
             if self._rows.legacy_row(batch, head, message) is not None
         )
         return self._count(selected, batch.position, total, window, is_control=False)

@@ -8,6 +8,7 @@ from typing import cast
 from kraftops.errors import DecodeError
 from kraftops.log import batch as v2
 from kraftops.log.batch import Batch, Header, Record, read_record
+from kraftops.memory import Meter
 from kraftops.records.long_text import LONG
 from kraftops.varint import read_varint
 
@@ -17,7 +18,7 @@ _MOST_KNOWN = 4096
 """Records of up to 64 bytes that are known at a time."""
 
 
-def records(batch: Batch, header: Header) -> Iterator[Record]:
+def records(batch: Batch, header: Header, meter: Meter) -> Iterator[Record]:
     """Yield the records of a batch of magic 2 or later.
 
     They have their own timestamps, also in batches with the append time. Keys and values of more
@@ -31,7 +32,7 @@ def records(batch: Batch, header: Header) -> Iterator[Record]:
     count = header.record_count
     if not count and batch.size >= v2.HEADER_SIZE:
         return
-    buffer, pos = v2.inflated_anyway(batch, header)
+    buffer, pos = v2.inflated_anyway(batch, header, meter)
     if count < 0:
         raise DecodeError(f"the batch counts {count} records")
     few = _FEW + batch.size // 4

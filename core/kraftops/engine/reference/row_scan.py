@@ -15,6 +15,7 @@ from kraftops.engine.scan_contract import MAX_ROWS, Outcome, Request
 from kraftops.errors import DecodeError
 from kraftops.log import legacy
 from kraftops.log.batch import Batch
+from kraftops.memory import Meter
 from kraftops.query.formats import Format
 from kraftops.query.record_rows import damage_row
 from kraftops.query.row import COLUMNS, Row
@@ -42,10 +43,10 @@ class RowScan:
     first_offset: int | None = None
     last_offset: int | None = None
 
-    def __init__(self, request: Request, output: Output, writer: Writer) -> None:
+    def __init__(self, request: Request, output: Output, writer: Writer, meter: Meter) -> None:
         """Write rows to *writer*, and notes to *output*."""
         self._path, self._query = request.path, request.query
-        self._out = output
+        self._out, self._meter = output, meter
         self._writer = writer
         self._rows = RowBuilder(request.path, request.query)
 
@@ -86,7 +87,7 @@ class RowScan:
             head = legacy.header(batch)
             if head.magic < 0:
                 raise DecodeError(f"magic {head.magic}")
-            for message in legacy.records(batch):
+            for message in legacy.records(batch, self._meter):
                 if row := rows.legacy_row(batch, head, message):
                     yield row
             return
@@ -98,7 +99,7 @@ class RowScan:
             kind = query.record_decoder.name
             yield from told_rows(rows.origin, batch, header, header_rows, kind)
             return
-        for record in records(batch, header):
+        for record in records(batch, header, self._meter):
             if row := rows.row(batch, header, record):
                 yield row
 
@@ -151,10 +152,10 @@ class ColumnWriter:
         return outcome._replace(rows=len(rows), columns=columns_of(rows, self._names))
 
 
-def row_scan(request: Request, output: Output) -> tuple[RowScan, ColumnWriter | None]:
+def row_scan(request: Request, output: Output, meter: Meter) -> tuple[RowScan, ColumnWriter | None]:
     """Return a scan in the format of the request, and its writer of columns, if it has one."""
     form = request.query.output_format
     if form.is_columns:
         columns = ColumnWriter(request.query.columns, output)
-        return RowScan(request, output, columns), columns
-    return RowScan(request, output, LineWriter(form, output)), None
+        return RowScan(request, output, columns, meter), columns
+    return RowScan(request, output, LineWriter(form, output), meter), None

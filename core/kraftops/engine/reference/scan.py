@@ -10,6 +10,7 @@ from kraftops.engine.reference.output import Output
 from kraftops.engine.reference.text_scan import TextScan
 from kraftops.engine.scan_contract import Outcome, Request, Why
 from kraftops.log.batch import HEADER_SIZE, LOG_OVERHEAD, Batch
+from kraftops.memory import Meter
 
 if TYPE_CHECKING:
     from kraftops.engine.reference.row_scan import ColumnWriter, RowScan
@@ -20,16 +21,16 @@ _LENGTH = Struct(">i").unpack_from
 class ReferenceScan:
     """The scan of a file by the reference; see `kraftops.engine.scan_contract.Scan`."""
 
-    def __init__(self, request: Request) -> None:
-        """Begin a scan of a file."""
+    def __init__(self, request: Request, meter: Meter) -> None:
+        """Begin a scan of a file; *meter* counts what its batches inflate to."""
         self._out = Output(marks=request.marks)
         self._columns: ColumnWriter | None = None
         if request.query.output_format.is_text:
-            self._form: TextScan | RowScan = TextScan(request, self._out)
+            self._form: TextScan | RowScan = TextScan(request, self._out, meter)
         else:
             from kraftops.engine.reference.row_scan import row_scan  # with the module json
 
-            self._form, self._columns = row_scan(request, self._out)
+            self._form, self._columns = row_scan(request, self._out, meter)
         self._unfinished: Iterator[None] | None = None  # the batch in which the last call ended
 
     @property

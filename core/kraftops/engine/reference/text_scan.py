@@ -27,6 +27,7 @@ from kraftops.log import batch as v2
 from kraftops.log import legacy
 from kraftops.log.batch import Batch, Header, Record
 from kraftops.log.legacy import LegacyRecord
+from kraftops.memory import Meter
 from kraftops.records.control import control_text
 from kraftops.records.decoder import refuse_large, whole_record
 from kraftops.records.long_text import LongText
@@ -35,10 +36,10 @@ from kraftops.records.long_text import LongText
 class TextScan:
     """The scan of a file that makes the text of Kafka's tool."""
 
-    def __init__(self, request: Request, output: Output) -> None:
+    def __init__(self, request: Request, output: Output, meter: Meter) -> None:
         """Write the text and notes to *output*."""
         self._query = query = request.query
-        self._out = output
+        self._out, self._meter = output, meter
         self._is_chosen = request.is_chosen
         self._texts_of = query.record_decoder.text_reader() if query.decoder is not None else None
         if request.is_chosen:
@@ -128,7 +129,8 @@ class TextScan:
 
     def _records(self, batch: Batch, header: Header) -> Iterator[None]:
         due = None if self.last_offset is None else self.last_offset + 1
-        for record in records(batch, header):
+        self._last_gap = None
+        for record in records(batch, header, self._meter):
             offset = record[0]
             if offset != due:
                 self._note_gap(offset)
@@ -138,7 +140,7 @@ class TextScan:
             yield from self._record_line(line)
 
     def _chosen_records(self, batch: Batch, header: Header, *, is_line_due: bool) -> Iterator[None]:
-        for record in records(batch, header):
+        for record in records(batch, header, self._meter):
             if not self._rows.matches(batch, header, record):
                 continue
             if is_line_due:
@@ -207,7 +209,7 @@ class TextScan:
         Raises:
             DecodeError: the records of the batch cannot be separated.
         """
-        for record in records(batch, header):
+        for record in records(batch, header, self._meter):
             if header.is_control:
                 try:
                     _control_text(record)
@@ -241,7 +243,8 @@ class TextScan:
         """Write the messages of a batch, with its line before the first selected one."""
         head = legacy.header(batch)
         is_line_due = self._is_chosen
-        for message in legacy.records(batch):
+        self._last_gap = None
+        for message in legacy.records(batch, self._meter):
             if not self._is_chosen:
                 self._note_gap(message.record.offset)
                 self.last_offset = message.record.offset
@@ -266,7 +269,7 @@ class TextScan:
         return self._line(record, text, position, None, message.overrun)
 
     def _check_messages(self, batch: Batch) -> None:
-        for message in legacy.records(batch):
+        for message in legacy.records(batch, self._meter):
             if message.overrun:
                 reason = f"offset {message.record.offset}: {message.overrun}"
                 self._out.failure(batch.position, reason)

@@ -26,7 +26,7 @@ from kraftops.log.batch import (
     read_record_head,
 )
 from kraftops.log.log_file import LogFile
-from kraftops.memory import begin_source
+from kraftops.memory import Meter, run_budget
 
 _POSITION_MASK = (1 << POSITION_BITS) - 1
 _FILE_SHIFT = 48  # a place is the number of a file above a position in it
@@ -239,7 +239,7 @@ class RecordStore:
         source, position = self.source_of(number << POSITION_BITS)
         file = self._all.files[source]
         if file is None:
-            return inflated_batch(self._all.streamed[number])
+            return inflated_batch(self._all.streamed[number], run_budget().meter())
         changed = SourceError(f"{file.path} has changed since it was read (position {position})")
         head = file.read_at(position, HEADER_SIZE)
         if len(head) < HEADER_SIZE:
@@ -250,8 +250,7 @@ class RecordStore:
         crc = self._all.crcs[number]
         if again.header.crc != crc or not is_valid(again, crc):
             raise changed
-        begin_source()
-        return inflated_batch(again)
+        return inflated_batch(again, run_budget().meter())
 
 
 def _close(files: list[LogFile | None]) -> None:
@@ -261,14 +260,14 @@ def _close(files: list[LogFile | None]) -> None:
             file.__exit__()
 
 
-def inflated_batch(batch: Batch) -> InflatedBatch:
+def inflated_batch(batch: Batch, meter: Meter) -> InflatedBatch:
     """Return the records of a batch of magic 2.
 
     Raises:
         DecodeError: they cannot be inflated, or to more than the memory budget has for a batch.
     """
     header = batch.header
-    data, start = inflated(batch, header)
+    data, start = inflated(batch, header, meter)
     append_time = header.max_timestamp if header.attributes & LOG_APPEND_TIME else None
     return InflatedBatch(
         data,

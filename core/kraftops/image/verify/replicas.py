@@ -17,6 +17,7 @@ from kraftops.image.load.sources import files_of
 from kraftops.image.state.findings import REPLICA, log_finding
 from kraftops.log.batch import CRC_START, Batch, Record, records
 from kraftops.log.streams import open_log
+from kraftops.memory import run_budget
 
 
 class _Replica:
@@ -28,6 +29,7 @@ class _Replica:
         self.path = source
         self.batch: Batch | None = None
         self.has_begun = False
+        self._meter = run_budget().meter()
         self._batches = self._walk()
         self._go_on()
 
@@ -52,7 +54,7 @@ class _Replica:
     def records(self) -> list[Record] | None:
         """Return the records of the next batch; None if they cannot be read."""
         try:
-            return list(records(self._next))
+            return list(records(self._next, self._meter))
         except DecodeError:
             return None
 

@@ -38,7 +38,7 @@ from kraftops.log.damage.candidates import MAGIC_AT, SMALLEST_SIZES, candidates,
 from kraftops.log.log_file import LogFile
 from kraftops.log.reader import BLOCK, LARGEST_BATCH
 from kraftops.log.zeros import are_zeros
-from kraftops.memory import begin_source, max_batch_bytes
+from kraftops.memory import Meter, run_budget
 
 _QUICK = Struct(">qi4xbI2xi").unpack_from  # base offset, length, magic, CRC, last offset delta
 _PADDING = 18  # zeros at the end; `LogReader` too takes fewer for the rest of a batch
@@ -71,20 +71,22 @@ class Gap(NamedTuple):
         return max(self.next_offset - self.last_offset - 1, 0)
 
 
-def salvaged(log: LogFile, start: int = 0, stop: int | None = None) -> Iterator[Batch | Gap]:
+def salvaged(
+    log: LogFile, start: int = 0, stop: int | None = None, meter: Meter | None = None
+) -> Iterator[Batch | Gap]:
     """Yield the whole batches of a log from byte *start* to byte *stop*, and the gaps among them.
 
     They follow each other without a hole, up to zeros at the end, if there are any. Batches are
     as of `LogReader`, with right checksums. *start* should be the first byte of a batch. A batch
-    that is only partly in the range is a gap: read a damaged file as one range.
+    that is only partly in the range is a gap: read a damaged file as one range. *meter* counts what
+    batches of the log inflate to.
 
     Raises:
         SourceError: while iterating, the file cannot be read.
     """
     stop = log.size if stop is None else min(stop, log.size)
     log.expect(start, stop)
-    begin_source()
-    return _Salvage(log, start, stop).walk()
+    return _Salvage(log, start, stop, meter or run_budget().meter()).walk()
 
 
 class _Window:
@@ -132,14 +134,14 @@ class _Window:
 class _Salvage:
     """Reader of a damaged log."""
 
-    def __init__(self, log: LogFile, start: int, stop: int) -> None:
+    def __init__(self, log: LogFile, start: int, stop: int, meter: Meter) -> None:
         self._window = _Window(log, start, stop)
-        self._start = start
+        self._start, self._meter = start, meter
         self._last: int | None = None  # offset of the last batch and of the one before it
         self._before: int | None = None
         self._checks_offsets = True
         self._budget = _BUDGET
-        self._largest = min(LARGEST_BATCH, max_batch_bytes())  # that is held, as by `LogReader`
+        self._largest = min(LARGEST_BATCH, meter.budget.batch)  # that is held, as by `LogReader`
 
     def walk(self) -> Iterator[Batch | Gap]:
         """Yield batches and gaps; iterate once."""
@@ -221,7 +223,7 @@ class _Salvage:
                 end = window.stop
             return Gap(position, end - position, reason, self._last, None)
         batch = self._batch(follower_position)
-        offset = _first_offset(batch) if isinstance(batch, Batch) else None
+        offset = _first_offset(batch, self._meter) if isinstance(batch, Batch) else None
         return Gap(position, follower_position - position, reason, self._last, offset)
 
     def _search(self, start: int, end: int, follower: int | None) -> tuple[int | None, int]:
@@ -309,11 +311,11 @@ def _last_offset(batch: Batch) -> int:
     return legacy.header(batch).offset if batch.is_legacy else batch.header.last_offset
 
 
-def _first_offset(batch: Batch) -> int | None:
+def _first_offset(batch: Batch, meter: Meter) -> int | None:
     """Return the first offset of a batch; None if its wrapper has a damaged content."""
     if not batch.is_legacy:
         return batch.header.base_offset
     try:
-        return next(legacy.records(batch)).record.offset
+        return next(legacy.records(batch, meter)).record.offset
     except DecodeError:
         return None

@@ -26,6 +26,7 @@ from kraftops.log.batch import (
     records,
 )
 from kraftops.log.codecs import CODECS
+from kraftops.memory import Meter, run_budget
 from kraftops.server.loader import thrown
 from kraftops.server.loader.contract import BatchWalk, Depth, Folder, LogBatch, Marker, RangeReader
 from kraftops.server.loader.thrown import LoadError
@@ -57,6 +58,7 @@ class _Stream:
         self._name, self._file, self._stop, self._depth = name, file, stop, depth
         self._block_size = _WHOLE_BLOCK if depth is Depth.WHOLE else _HEAD_BLOCK
         self._block, self._base = b"", 0
+        self._meter = run_budget().meter()
 
     def _bytes(self, position: int, size: int) -> bytes:
         """Return bytes of the log, read with those that follow up to the end of the walk."""
@@ -161,7 +163,7 @@ class _Stream:
             return batch._replace(marker=self._error(thrown.INVALID_RECORD, reason, position))
         try:
             raw = self._file.read_at(position, min(batch.size, _LARGEST_READ))
-            first = next(legacy.records(Batch(position, batch.size, raw)))
+            first = next(legacy.records(Batch(position, batch.size, raw), self._meter))
         except DecodeError as error:
             java_class = _class_of(error)
             if isinstance(error, Underflow):  # `ByteBuffer.getInt`
@@ -202,7 +204,7 @@ class _Stream:
             batch = Batch(position, size, self._file.read_at(position, min(size, _LARGEST_READ)))
             if batch.header.record_count == 0:
                 return None  # the cleaner has removed the whole transaction
-            record = _first_record(batch)
+            record = _first_record(batch, self._meter)
         except DecodeError as error:
             return self._error(_class_of(error), error.message, position)
         failure = _marker_failure(record)
@@ -224,7 +226,7 @@ def _class_of(error: DecodeError) -> str:
     return thrown.SNAPPY if is_negative else thrown.INVALID_RECORD
 
 
-def _first_record(batch: Batch) -> Record:
+def _first_record(batch: Batch, meter: Meter) -> Record:
     """Return the first record of a batch; all are read where Kafka inflates or counts them.
 
     Raises:
@@ -234,8 +236,8 @@ def _first_record(batch: Batch) -> Record:
     if header.record_count < 0:
         raise DecodeError(f"Found invalid record count {header.record_count}")
     if header.codec or header.record_count == 1:
-        return next(iter(list(records(batch))))
-    return next(records(batch))
+        return next(iter(list(records(batch, meter))))
+    return next(records(batch, meter))
 
 
 def _marker_failure(record: Record) -> tuple[str, str] | None:  # noqa: PLR0911 - one for each check

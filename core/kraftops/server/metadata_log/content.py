@@ -14,6 +14,7 @@ from typing import Any
 from kraftops.errors import KraftopsError
 from kraftops.fileio.mounts import exists
 from kraftops.log.batch import Batch, Header
+from kraftops.memory import run_budget
 from kraftops.records.meaning import Decoded
 from kraftops.server.metadata_log.files import (
     Damage,
@@ -120,6 +121,7 @@ class RecordReader:
 
     def __init__(self, *, is_thorough: bool = False) -> None:
         self._is_thorough = is_thorough
+        self._meter = run_budget().meter()
         self.quorum = VoterSet()
         self._features: dict[str, int] = {}
         self._directories: dict[int, tuple[bytes, ...]] = {}
@@ -141,10 +143,10 @@ class RecordReader:
         """Read a batch; return whether it ends a snapshot."""
         is_end = False
         if header.is_control:
-            for record in metadata_records(batch):
+            for record in metadata_records(batch, self._meter):
                 is_end = self._read_control(path, record.key, record.value)
         elif self._is_thorough:
-            for record in metadata_records(batch):
+            for record in metadata_records(batch, self._meter):
                 self._read_metadata(record.value or b"")
         return is_end
 

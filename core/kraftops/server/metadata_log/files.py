@@ -9,6 +9,7 @@ from kraftops.errors import KraftopsError
 from kraftops.log.batch import Batch, Header, Record, is_valid, records
 from kraftops.log.log_file import LogFile
 from kraftops.log.reader import EndReason
+from kraftops.memory import Meter
 from kraftops.records.meaning import size_error
 
 
@@ -56,15 +57,15 @@ def reason_of(error: KraftopsError, path: str) -> str:
     return error.message.removeprefix(f"cannot read {path}: ").removeprefix(f"{path}: ")
 
 
-def metadata_records(batch: Batch) -> Iterator[Record]:
-    """Yield the records of a batch, without those that are too large to be decoded.
+def metadata_records(batch: Batch, meter: Meter) -> Iterator[Record]:
+    """Yield the records of a batch, of a log that *meter* counts, but those too large to decode.
 
     The limits are those of an image: 64 MiB a batch, 8 MiB a record.
 
     Raises:
         DecodeError: the batch does not hold exactly the records that it counts, or is too large.
     """
-    for record in records(batch):
+    for record in records(batch, meter):
         if size_error(record.key, record.value) is None:
             yield record
 

@@ -11,6 +11,7 @@ from kraftops.engine.metadata_state import VERSION_FEATURE
 from kraftops.errors import KraftopsError, UsageError
 from kraftops.fileio.mounts import exists, names_in, status_of
 from kraftops.log.files import BOOTSTRAP_CHECKPOINT, METADATA_PARTITION, FileKind, file_name
+from kraftops.memory import run_budget
 from kraftops.records.meaning import Unknown
 from kraftops.server.metadata_log.content import LogContent, VoterSet, read_content
 from kraftops.server.metadata_log.files import (
@@ -92,10 +93,10 @@ def read_bootstrap(directory: str) -> BootstrapFile | None:
     users: list[str] = []
     failure = None
     # A server does not verify the checksums of this file.
-    batches = WholeBatches(path, gives_damaged=True)
+    batches, meter = WholeBatches(path, gives_damaged=True), run_budget().meter()
     try:
         for header, batch in batches:
-            for record in () if header.is_control else metadata_records(batch):
+            for record in () if header.is_control else metadata_records(batch, meter):
                 decoded = metadata.decode(record.value)
                 if isinstance(decoded, Unknown):
                     failure = failure or f"offset {record.offset}: {decoded.reason}"

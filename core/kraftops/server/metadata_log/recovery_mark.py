@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from kraftops.log.batch import Batch, Header
+from kraftops.memory import run_budget
 from kraftops.records import control
 from kraftops.records.meaning import Decoded
 from kraftops.server.metadata_log.content import voters_of
@@ -42,6 +43,7 @@ class RecoveryMarks:
 
     def __init__(self, snapshot: Snapshot | None) -> None:
         self._snapshot = snapshot
+        self._meter = run_budget().meter()
         self._epoch: int | None = None
         self.newest: RecoveryMark | None = None
         self.electors: frozenset[int] = frozenset()
@@ -53,7 +55,7 @@ class RecoveryMarks:
         if not header.is_control:
             return
         voters: tuple[Voter, ...] | None = None
-        for record in metadata_records(batch):
+        for record in metadata_records(batch, self._meter):
             decoded = control.decode(record.key, record.value)
             if isinstance(decoded, Decoded) and decoded.type == "LEADER_CHANGE":
                 begins_epoch = False

@@ -21,6 +21,7 @@ from kraftops.log.indexes import AbortedTxn, TxnIndex
 from kraftops.log.log_file import LogFile
 from kraftops.log.producers import ProducerState, read_producers
 from kraftops.log.sought import NO_LIMIT
+from kraftops.memory import run_budget
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -147,11 +148,11 @@ def isolation(paths: Sequence[str], high_watermark: int | None = None) -> Isolat
 def _read_transactions(
     segment: FileName, producers: Producers, high_watermark: int | None
 ) -> list[AbortedTxn]:
-    aborted = []
+    aborted, meter = [], run_budget().meter()
     with LogFile(segment.path) as log:
         for batch in log.batches():
             with suppress(DecodeError):  # the table has a row about the damage
-                seen_batch = seen(batch)
+                seen_batch = seen(batch, meter)
                 if high_watermark is not None and seen_batch.last_offset >= high_watermark:
                     break
                 if seen_batch.producer_id != NO_PRODUCER:

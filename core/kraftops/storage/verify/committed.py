@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from kraftops.errors import KraftopsError
 from kraftops.log.batch import Batch, Header
+from kraftops.memory import Meter, run_budget
 from kraftops.records.meaning import Decoded
 from kraftops.server.metadata_log.files import WholeBatches, metadata_records
 from kraftops.storage.logdirs.node import Node
@@ -69,7 +70,7 @@ def _end_in_batches(node: Node, start: int, topics: Collection[bytes]) -> Commit
     limit = _PATIENCE * int(str(node.config.values[_FETCH_TIMEOUT]))
     committed = Committed()
     unproven: deque[tuple[int, int]] = deque()  # times and ends of the batches of one leader
-    epoch = -1
+    epoch, meter = -1, run_budget().meter()
     for header, batch in _batches(node, start):
         if header.leader_epoch != epoch:
             epoch = header.leader_epoch
@@ -79,7 +80,7 @@ def _end_in_batches(node: Node, start: int, topics: Collection[bytes]) -> Commit
         while unproven[0][0] + limit <= header.max_timestamp:
             text = f"their leader went on for more than {limit / 1000:g} s"
             committed = max(committed, Committed(unproven.popleft()[1], text))
-        if _has_topic(header, batch, topics):
+        if _has_topic(header, batch, topics, meter):
             committed = Committed(end, "a broker has partitions of a topic that they create")
     return committed
 
@@ -94,13 +95,13 @@ def _batches(node: Node, start: int) -> Iterator[tuple[Header, Batch]]:
                 yield header, batch
 
 
-def _has_topic(header: Header, batch: Batch, topics: Collection[bytes]) -> bool:
+def _has_topic(header: Header, batch: Batch, topics: Collection[bytes], meter: Meter) -> bool:
     """Tell whether a batch creates one of the topics."""
     from kraftops.records import metadata
 
     if header.is_control or not topics:
         return False
-    for record in metadata_records(batch):
+    for record in metadata_records(batch, meter):
         if record.value and record.value[1:2] == bytes([_TOPIC]):
             decoded = metadata.decode(record.value)
             if isinstance(decoded, Decoded):

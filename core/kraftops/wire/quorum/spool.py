@@ -13,6 +13,7 @@ from kraftops.log.batch import Batch
 from kraftops.log.log_file import LogFile
 from kraftops.log.reader import LogReader
 from kraftops.log.streams import OpenName
+from kraftops.memory import Budget
 
 AddNext = Callable[[], Batch | None]
 """Adds the next batch to the spool and returns it; None at the end."""
@@ -95,10 +96,13 @@ class _SpoolFile(LogFile):
         self._file = os.fdopen(os.dup(fd), "rb", buffering=0)
         self.size = os.fstat(fd).st_size
 
-    def batches(self, start: int = 0, stop: int | None = None) -> LogReader:
+    def batches(
+        self, start: int = 0, stop: int | None = None, budget: Budget | None = None
+    ) -> LogReader:
         if not self._sources:
-            return super().batches(start, stop)
-        return LogReader(_growing(self._file.fileno(), start, self._sources[0]), start, None)
+            return super().batches(start, stop, budget)
+        read = _growing(self._file.fileno(), start, self._sources[0])
+        return LogReader(read, start, None, None, budget)
 
 
 def _growing(fd: int, start: int, add_next: AddNext) -> Callable[[int], bytes]:

@@ -285,6 +285,7 @@ impl Scan {
                 has_line: false,
                 end_by_header: None,
             });
+            self.last_gap = None;
         }
         let is_text = self.request.form == OutputForm::Text;
         if is_text && !self.request.is_chosen {

@@ -6,6 +6,7 @@ from kraftops.engine.reference import records as room
 from kraftops.engine.reference.records import records, sized_records
 from kraftops.errors import DecodeError
 from kraftops.log.batch import HEADER_SIZE, Batch, Record, batch_bytes, inflated
+from kraftops.memory import run_budget
 from kraftops.records.long_text import LONG
 from tests.helpers.logs.costly_files import packed
 from tests.helpers.logs.segments import patched
@@ -13,7 +14,7 @@ from tests.helpers.logs.segments import patched
 
 def read(data: bytes) -> list[Record]:
     batch = Batch(0, len(data), data)
-    return list(records(batch, batch.header))
+    return list(records(batch, batch.header, run_budget().meter()))
 
 
 @pytest.mark.parametrize("codec", range(5))
@@ -60,12 +61,16 @@ def test_batch_without_a_whole_header_is_an_error() -> None:
     data = whole[: HEADER_SIZE - 1]
 
     with pytest.raises(DecodeError, match="a batch of 60 bytes is smaller than its header"):
-        list(records(Batch(0, len(data), data), Batch(0, len(whole), whole).header))
+        list(
+            records(
+                Batch(0, len(data), data), Batch(0, len(whole), whole).header, run_budget().meter()
+            )
+        )
 
 
 def sized(data: bytes) -> list[tuple[Record, int]]:
     batch = Batch(0, len(data), data)
-    return list(sized_records(*inflated(batch, batch.header), batch.header))
+    return list(sized_records(*inflated(batch, batch.header, run_budget().meter()), batch.header))
 
 
 @pytest.mark.parametrize("codec", range(5))
@@ -106,7 +111,7 @@ def test_few_records_are_read_of_a_damaged_batch_of_many(
         return read_one(*args)  # type: ignore[arg-type]
 
     monkeypatch.setattr(room, "read_record", counting)
-    found = records(batch := Batch(0, len(data), data), batch.header)
+    found = records(batch := Batch(0, len(data), data), batch.header, run_budget().meter())
     read_ones = [next(found) for _ in range(few)]
 
     with pytest.raises(DecodeError, match=f"record {few + 1} of {count}: no more are read"):

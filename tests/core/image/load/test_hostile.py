@@ -14,7 +14,7 @@ from kraftops.image.verify.release import release_findings
 from kraftops.image.verify.replicas import replica_findings
 from kraftops.image.verify.verify import verify
 from kraftops.log.batch import Record, batch_bytes
-from kraftops.memory import max_batch_bytes
+from kraftops.memory import run_budget
 from kraftops.tree.history_subjects import history_subject
 from kraftops.tree.layout import tree_of
 from kraftops.tree.node import leaves_by_raw_path
@@ -59,7 +59,7 @@ def test_flipped_bits_hurt_nobody(tmp_path: Path, seed: int) -> None:
 def test_batches_that_inflate_without_end_are_refused(tmp_path: Path, codec: int) -> None:
     """Earlier records count; nothing of that size is allocated."""
     topic = new_record("TopicRecord", topicId=uuid(1), name="a")
-    record = Record(1, 0, None, bytes(max_batch_bytes()))
+    record = Record(1, 0, None, bytes(run_budget().batch))
     inflating = batch_bytes([record], attributes=codec, leader_epoch=1)
     path = tmp_path / LOG.name
     path.write_bytes(log_bytes(log_batches([topic])) + inflating)
@@ -69,7 +69,7 @@ def test_batches_that_inflate_without_end_are_refused(tmp_path: Path, codec: int
     assert list(image.topic_ids) == ["a"]
     (finding,) = image.findings
     assert finding.code == DAMAGE
-    assert f"inflates beyond {max_batch_bytes()} bytes" in finding.text
+    assert f"inflates beyond {run_budget().batch} bytes" in finding.text
 
 
 def test_record_that_is_too_large_is_a_finding(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from kraftops.log.batch import (
 )
 from kraftops.log.codecs import compress
 from kraftops.log.log_file import LogFile
+from kraftops.memory import run_budget
 from tests.helpers.tools.corpus import DUMPS
 
 LONGS = (0, 1, -1, -2, 1 << 31, -(1 << 31), 1 << 62, -(1 << 62), (1 << 63) - 1, -(1 << 63))
@@ -84,7 +85,7 @@ def _records(rng: Random, batches: list[bytes]) -> None:
     if len(raw) <= HEADER_SIZE or batch.is_legacy:
         return
     try:
-        buffer, pos = v2.inflated(batch, batch.header)
+        buffer, pos = v2.inflated(batch, batch.header, run_budget().meter())
     except DecodeError:
         return
     codec = rng.randrange(5)
