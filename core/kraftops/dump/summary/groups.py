@@ -71,6 +71,10 @@ _VALUES: dict[int, Callable[[_Fields], Value]] = {
 """By record type, a function that picks the needed fields of a value; other types are skipped."""
 
 
+_OF_MEMBERS = frozenset({5, 8, 10, 19, 22})
+"""Record types whose keys name a member, after the group."""
+
+
 def read_group_change(record: Record) -> GroupChange | None:
     """Return the change by a record; None for a record type that does not count.
 
@@ -85,8 +89,10 @@ def read_group_change(record: Record) -> GroupChange | None:
         raise DecodeError(f"unknown record type {number}")
     if number in (0, 1):
         rest = _OFFSET + key[end : _topic_partition_end(key, end)]  # type 0 is an older form of 1
-    else:
+    elif number in _OF_MEMBERS:
         rest = key[:2] + key[end:]
+    else:  # Kafka ignores what follows the group (`GroupMetadataKey` and its like)
+        rest = key[:2]
     value = None
     if record.value is not None:
         value = _VALUES[number](DECODER.read_value(number, record.value))

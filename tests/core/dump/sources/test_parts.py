@@ -52,7 +52,7 @@ def in_parts(parts: Iterable[ByteRange], query: Query, out: Path, jobs: int = 1)
     with out.open("w+b") as file:
         run_ordered(
             parts,
-            lambda: closing(PartPrinter(query)),
+            lambda turn: closing(PartPrinter(query, turn)),
             file.fileno(),
             jobs,
             lambda f: lines.extend(findings.add(f)),
