@@ -8,6 +8,7 @@ import pytest
 
 from tests.helpers.nodes.child_processes import FULL, INTERRUPT, KILL, Child, failing
 from tests.helpers.tools.console import DUMP_LOG, KRAFTOPS, run_here
+from tests.helpers.tools.distribution import long_but
 
 LOG = Path("tests/data/shell/in/replay/r01-same-name-new-id.log")
 OLD = b"old\n"
@@ -37,7 +38,7 @@ def asked(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, tuple[s
     return node, (program, *words, "--overwrite", "--output", "out"), new
 
 
-@pytest.mark.parametrize("fault", [KILL, INTERRUPT, FULL, "EIO"])
+@pytest.mark.parametrize("fault", long_but({KILL, FULL}, [KILL, INTERRUPT, FULL, "EIO"]))
 def test_output_is_the_old_file_or_the_new_one(
     fault: str, asked: tuple[Path, tuple[str, ...], bytes], tmp_path: Path
 ) -> None:

@@ -18,6 +18,7 @@ from tests.helpers.nodes.lost_quorums import (
     survivor,
     write_meta,
 )
+from tests.helpers.tools.distribution import long_but
 
 ARGS = ["recover", "-c", "server.properties", "--voters", "self", "--yes"]
 
@@ -95,7 +96,7 @@ def check_undone_and_done_again(child: Child, before: dict[str, bytes], case: Ca
     assert is_sound(node), child.call
 
 
-@pytest.mark.parametrize("case", CASES, indirect=True)
+@pytest.mark.parametrize("case", long_but({append, elect}, CASES), indirect=True)
 def test_kill_at_any_call(case: Case, tmp_path: Path) -> None:
     before = log_files(case.node)
 
@@ -121,7 +122,13 @@ def test_kill_at_any_call(case: Case, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("case", "fault"),
-    [(append, "EIO"), (copy, FULL), (copy, INTERRUPT), (replace, "ENOSPC")],
+    [
+        (append, "EIO"),
+        *(
+            pytest.param(case, fault, marks=pytest.mark.long)
+            for case, fault in [(copy, FULL), (copy, INTERRUPT), (replace, "ENOSPC")]
+        ),
+    ],
     indirect=["case"],
 )
 def test_error_at_any_call_puts_all_back(case: Case, tmp_path: Path, fault: str) -> None:

@@ -20,7 +20,7 @@ pytest.importorskip("kraftops.engine._native", reason="there is no compiled engi
 from tests.helpers.engine.fold_pair import TABLES, FoldPair, inside
 
 SEED = int(os.environ.get("KRAFTOPS_FUZZ_SEED", "23"))
-LOGS = int(os.environ.get("KRAFTOPS_FUZZ_FOLDS", "400"))
+LOGS = int(os.environ.get("KRAFTOPS_FUZZ_FOLDS", "200"))
 
 
 @pytest.mark.parametrize("part", range(8))

@@ -19,7 +19,7 @@ from tests.helpers.engine.findings import KEPT, from_bytes, to_bytes
 
 pytestmark = pytest.mark.skipif(not has_native(), reason=f"no native engine: {why_not_native()}")
 
-SECONDS = float(os.environ.get("KRAFTOPS_FUZZ_SECONDS", "10"))
+SECONDS = float(os.environ.get("KRAFTOPS_FUZZ_SECONDS", "4"))
 SEED = int(os.environ.get("KRAFTOPS_FUZZ_SEED", "20260101"))
 
 

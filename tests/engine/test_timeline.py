@@ -15,7 +15,7 @@ pytest.importorskip("kraftops.engine._native", reason="there is no compiled engi
 from tests.helpers.engine.fold_pair import FoldPair, inside
 
 SEED = int(os.environ.get("KRAFTOPS_FUZZ_SEED", "29"))
-LOGS = int(os.environ.get("KRAFTOPS_FUZZ_FOLDS", "400"))
+LOGS = int(os.environ.get("KRAFTOPS_FUZZ_FOLDS", "200"))
 LATEST = FIRST_TIME * 2
 
 

@@ -29,6 +29,8 @@ QUORUMS = {
     "static": (STATIC, ()),
     "standalone": (DYNAMIC, ("--standalone",)),
 }
+LONG = {"EACCES", "EIO", "EROFS"}
+"""Faults that need `--long`: a full disk and ENOSPC fail the same calls."""
 REFUSAL = re.compile("kafka-storage: (cannot |another process |d[12] is in use: )")
 
 
@@ -53,7 +55,11 @@ def check_completion(child: Child, flags: tuple[str, ...]) -> None:
 
 def cases(**by_quorum: Collection[str]) -> list[ParameterSet]:
     return [
-        pytest.param((quorum, fault), QUORUMS[quorum][1], id=f"{quorum}, {fault}")
+        pytest.param(
+            *((quorum, fault), QUORUMS[quorum][1]),
+            id=f"{quorum}, {fault}",
+            marks=[pytest.mark.long] if fault in LONG else [],
+        )
         for quorum, faults in by_quorum.items()
         for fault in faults
     ]

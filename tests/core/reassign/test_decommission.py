@@ -19,6 +19,7 @@ from kraftops.reassign.decommission import (
 from kraftops.reassign.events import Event
 from kraftops.reassign.marks import DECOMMISSION, Author, Mark
 from kraftops.reassign.moves import MoveOptions
+from tests.helpers.tools.distribution import long_but
 from tests.helpers.wire.moving_cluster import Killed, MovingCluster
 
 LEAVING = frozenset({104, 105})
@@ -109,7 +110,7 @@ def check_end(found: MovingCluster) -> None:
 
 
 @pytest.mark.parametrize("is_old", [False, True], ids=["4.3", "3.9"])
-@pytest.mark.parametrize("throttle", [None, 1000])
+@pytest.mark.parametrize("throttle", long_but({1000}, [None, 1000]))
 def test_it_goes_on_after_a_kill_at_any_request(throttle: int | None, is_old: bool) -> None:
     whole = cluster(is_old=is_old)
     run(whole, request(throttle))

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    import pytest
+import pytest
 
 TOGETHER = ("tests/spark/",)
 """Folders whose tests share what takes long to start: one process runs them."""
@@ -46,6 +45,11 @@ def seconds_of_files() -> dict[str, float]:
     """Return how long the longer files of tests took."""
     with SECONDS.open(newline="") as file:
         return {row["file"]: float(row["seconds"]) for row in csv.DictReader(file)}
+
+
+def long_but(kept: Container[object], cases: Iterable[Any]) -> list[Any]:
+    """Return the parameters of a test, of which all but some run with `--long` only."""
+    return [case if case in kept else pytest.param(case, marks=pytest.mark.long) for case in cases]
 
 
 def unit_of(node_id: str) -> str:

@@ -22,6 +22,7 @@ TOPICS = {"one": (8, 1), "two": (12, 2), "three": (12, 3)}
 """Numbers of partitions and of replicas."""
 
 
+@pytest.mark.long
 def test_brokers_leave_while_everything_goes_wrong(jars: Path, tmp_path: Path) -> None:
     """Two leave; afterwards they come back, and the script in the guide replaces the others."""
     shape = Shape(
@@ -37,7 +38,6 @@ def test_brokers_leave_while_everything_goes_wrong(jars: Path, tmp_path: Path) -
         check_script(live, tmp_path)
 
 
-@pytest.mark.long
 def test_topic_of_the_last_moment_gets_nothing_on_an_empty_broker(
     jars: Path, tmp_path: Path
 ) -> None:

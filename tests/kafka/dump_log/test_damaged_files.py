@@ -18,7 +18,7 @@ from tests.helpers.tools.console import Done, run_here
 pytestmark = pytest.mark.kafka
 
 SEED = int(os.environ.get("KRAFTOPS_FUZZ_SEED_KAFKA", "431"))
-SECONDS = float(os.environ.get("KRAFTOPS_FUZZ_SECONDS_KAFKA", "20"))
+SECONDS = float(os.environ.get("KRAFTOPS_FUZZ_SECONDS_KAFKA", "6"))
 MOST_FAILURES = 5
 
 

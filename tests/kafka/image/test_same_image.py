@@ -34,7 +34,7 @@ from tests.helpers.tree.leaves import leaves_of
 pytestmark = pytest.mark.kafka
 
 SEED = int(os.environ.get("KRAFTOPS_FUZZ_SEED_KAFKA", "431"))
-COUNT = int(os.environ.get("KRAFTOPS_FUZZ_LOGS_KAFKA", "1500"))
+COUNT = int(os.environ.get("KRAFTOPS_FUZZ_LOGS_KAFKA", "500"))
 MOST_FAILURES = 3
 REPLAYS = sorted((SHELL / "in" / "replay").glob("*.log"))
 REAL = sorted((SHELL / "in").glob("n*/**/*.log")) + sorted(

@@ -18,7 +18,7 @@ import pytest
 from tests.helpers.logs.segments import batches_of, segments
 from tests.helpers.tools.dump_file import QUERIES, dump_bytes
 
-SECONDS = float(os.environ.get("KRAFTOPS_FUZZ_SECONDS", "10"))
+SECONDS = float(os.environ.get("KRAFTOPS_FUZZ_SECONDS", "4"))
 SEED = int(os.environ.get("KRAFTOPS_FUZZ_SEED", "20260101"))
 LONGEST = 5  # seconds a case may take
 LARGEST = 20_000  # bytes of a segment; larger ones have nothing that these have not

@@ -29,6 +29,7 @@ from tests.helpers.nodes.node_directories import (
     storage,
     temporary_files,
 )
+from tests.helpers.tools.distribution import long_but
 
 BACKUP = META + BACKUP_SUFFIX
 V0 = "version=0\nbroker.id=1\ncluster.id=MkU3OEVBNTcwNTJENDM2Qg\n"
@@ -324,7 +325,7 @@ def check_completion(child: Child) -> None:
     assert temporary_files(child.node) == [], child.call
 
 
-@pytest.mark.parametrize("fault", ["EACCES", "EIO", "ENOSPC", FULL])
+@pytest.mark.parametrize("fault", long_but({FULL}, ["EACCES", "EIO", "ENOSPC", FULL]))
 def test_error_at_any_call_changes_every_directory_or_none(
     node: Path, tmp_path: Path, fault: str
 ) -> None:
