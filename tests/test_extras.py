@@ -89,7 +89,9 @@ def test_every_import_of_an_optional_package_has_a_guard() -> None:
     assert set().union(*behind_the_session.values()) == {"py4j", "pyarrow", "pyspark"}
 
 
-NEED_PYARROW = f"needs pyarrow, which is not installed\nhint: {extra_remedy('arrow')}\n"
+REMEDY = f"hint: {extra_remedy('arrow')}\n"
+IN_KAFKAS_FORM = f"needs pyarrow, which is not installed\n{REMEDY}"
+NEED_PYARROW = f"needs pyarrow, which is not installed [usage]\n{REMEDY}"
 CASES = {
     "a file of Parquet": (
         {"pyarrow"},
@@ -99,7 +101,7 @@ CASES = {
     "a remote file": (
         {"pyarrow"},
         ["kafka-dump-log", "--files", "s3://bucket/orders-0/0.log"],
-        f"kafka-dump-log: s3://bucket {NEED_PYARROW}",
+        f"kafka-dump-log: s3://bucket {IN_KAFKAS_FORM}",
     ),
     "a remote directory": (
         {"pyarrow"},
@@ -119,7 +121,7 @@ CASES = {
     "a remote metadata log": (
         {"pyarrow"},
         ["kafka-metadata-shell", "-s", "s3://bucket/__cluster_metadata-0", "ls"],
-        f"kafka-metadata-shell: s3://bucket {NEED_PYARROW}",
+        f"kafka-metadata-shell: s3://bucket {IN_KAFKAS_FORM}",
     ),
     "a report of a remote log": (
         {"pyarrow"},
@@ -130,7 +132,7 @@ CASES = {
         {"pyspark", "py4j"},
         ["kafka-dump-log", "--spark", "--summary", "--files", LOG],
         (
-            "kafka-dump-log: --spark needs pyspark, which is not installed\n"
+            "kafka-dump-log: --spark needs pyspark, which is not installed [usage]\n"
             f"hint: {extra_remedy('spark')}\n"
         ),
     ),
@@ -141,7 +143,7 @@ CASES = {
             *("--summary", "--files", LOG),
         ],
         (
-            "kafka-dump-log: --spark needs pyspark, which is not installed\n"
+            "kafka-dump-log: --spark needs pyspark, which is not installed [usage]\n"
             f"hint: {extra_remedy('spark-connect')}\n"
         ),
     ),
@@ -149,7 +151,7 @@ CASES = {
         {"pyspark", "py4j"},
         ["kraftops", "metadata-shell", "-s", LOG.parent, "find", "--spark", "/image", "-name", "x"],
         (
-            "kraftops: --spark needs pyspark, which is not installed\n"
+            "kraftops: --spark needs pyspark, which is not installed [usage]\n"
             f"hint: {extra_remedy('spark')}\n"
         ),
     ),
@@ -158,7 +160,7 @@ CASES = {
         ["kafka-cluster", "describe", "-b", "127.0.0.1:1", "--command-config", "{tmp}/trust"],
         (
             "kafka-cluster: {tmp}/trust: ssl.truststore.location: {tmp}/p12: PKCS12 stores need the "
-            "Python package cryptography\n"
+            "Python package cryptography [bad-configuration]\n"
             "hint: pip install cryptography, or convert the store to PEM\n"
         ),
     ),
@@ -167,7 +169,7 @@ CASES = {
         ["kafka-cluster", "describe", "-b", "127.0.0.1:1", "--command-config", "{tmp}/own"],
         (
             "kafka-cluster: {tmp}/own: ssl.keystore.location: {tmp}/p12: PKCS12 stores need the "
-            "Python package cryptography\n"
+            "Python package cryptography [bad-configuration]\n"
             "hint: pip install cryptography, or convert the store to PEM\n"
         ),
     ),

@@ -32,7 +32,13 @@ def test_name_that_is_not_public_does_not_exist() -> None:
 
 
 @pytest.mark.parametrize(
-    "module", ["kraftops", "kraftops.library.questions", "kraftops.dump.scan.rows"]
+    "module",
+    [
+        "kraftops",
+        "kraftops.library.diagnoses",
+        "kraftops.library.questions",
+        "kraftops.dump.scan.rows",
+    ],
 )
 def test_examples_print_what_they_show(module: str) -> None:
     done = doctest.testmod(import_module(module))
@@ -108,6 +114,8 @@ def test_directory_is_a_mapping() -> None:
         lambda: kraftops.load("no-such"),
         lambda: list(kraftops.scan("no-such")),
         lambda: kraftops.check("no-such"),
+        lambda: kraftops.check([7]),  # type: ignore[list-item]
+        lambda: kraftops.load(None),  # type: ignore[arg-type]
         lambda: kraftops.verify("no-such"),
         lambda: kraftops.verify("no-such", release_version="1"),
         lambda: kraftops.changes("no-such"),
@@ -128,6 +136,10 @@ def test_every_error_is_one_type(ask: Any) -> None:
         ask()
 
 
+def test_paths_may_be_bytes() -> None:
+    assert next(kraftops.scan(META.encode())) == next(kraftops.scan(META))
+
+
 def test_handles_are_shown_in_a_line() -> None:
     assert repr(kraftops.load(META)) == "MetadataImage (offset 496): 1 broker, 15 topics"
     assert repr(kraftops.cluster("a:1,b:2")) == "Cluster (a:1, b:2)"
@@ -137,6 +149,7 @@ def test_findings_of_the_doctor_are_a_table_and_times_are_texts_too() -> None:
     diagnosis = kraftops.doctor(str(REAL / "stopped"))
 
     assert isinstance(diagnosis.findings, kraftops.Findings)
+    assert diagnosis.verdict == "nothing is wrong by 9 checks, 2 notes"
     assert diagnosis.findings.to_arrow().column("code").to_pylist() == ["incident", "incident"]
     assert len(kraftops.changes(META, since="2020-01-01")) == len(kraftops.changes(META))
 

@@ -35,7 +35,7 @@ CODES: Mapping[str, Code] = {
     "bad-configuration": Code(1, "a configuration has a wrong value, or cannot be read"),
     "unreadable": Code(1, "a file or another source cannot be opened or read"),
     "not-writable": Code(1, "the output, or a directory, cannot be written"),
-    "damaged": Code(1, "bytes break their format"),
+    "damaged": Code(1, "bytes break their format; 3 in a recovery: a person can choose the rest"),
     "not-done": Code(1, "log directories cannot be changed"),
     "authentication-failed": Code(1, "a login, or a certificate, is refused"),
     "not-permitted": Code(1, "the user may not do this"),
@@ -89,8 +89,7 @@ CODES: Mapping[str, Code] = {
     "unknown-host": Code(3, "no voter is at a host that is to change"),
     "unknown-voter": Code(3, "a voter is new, and its log is not given"),
     "unseen-brokers": Code(3, "the disks of registered brokers were not read"),
-    "not-found": Code(4, "a file, topic or group that was named does not exist"),
-    "not-there": Code(4, "a directory, log or broker for a recovery does not exist"),
+    "not-found": Code(4, "what was named does not exist: a file, topic, group, log or broker"),
     "broker-not-registered": Code(4, "a broker that was named is not registered"),
     "no-answer": Code(5, "a server cannot be reached, or does not answer in time"),
     "no-leader": Code(5, "the quorum has no leader now, or another one"),
@@ -101,6 +100,12 @@ CODES: Mapping[str, Code] = {
     "interrupted": Code(130, "Ctrl-C or a signal ended the work; the answer has what was done"),
 }
 """The codes of errors, which stay the same between versions."""
+
+
+def with_code(message: str, code: str) -> str:
+    """Return a message for people with its code, which `kraftops explain` knows."""
+    # `failed` explains nothing that the message does not say.
+    return message if code == "failed" else f"{message} [{code}]"
 
 
 class KraftopsError(Exception):

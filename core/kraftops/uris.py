@@ -11,7 +11,8 @@ from kraftops.errors import UsageError
 SCHEMES = ("s3", "gs", "gcs", "abfs", "abfss", "hdfs", "viewfs")
 """Schemes of files on other machines."""
 
-Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+Path = str | bytes | os.PathLike[str]
+Paths = Path | Iterable[Path]
 """A path or URI, or several."""
 
 _REMOTE = re.compile(rf"({'|'.join(SCHEMES)})://", re.IGNORECASE)
@@ -24,10 +25,16 @@ def is_remote(path: str) -> bool:
 
 
 def path_texts(source: Paths) -> list[str]:
-    """Return the texts of one path or of several."""
-    if isinstance(source, (str, os.PathLike)):
-        return [os.fspath(source)]
-    return [os.fspath(path) for path in source]
+    """Return the texts of one path or of several.
+
+    Raises:
+        UsageError: it is something else.
+    """
+    try:
+        several = [source] if isinstance(source, (str, bytes, os.PathLike)) else source
+        return [os.fsdecode(path) for path in several]
+    except TypeError:
+        raise UsageError(f"{source!r} is not a path") from None
 
 
 def local_path(path: str) -> str:

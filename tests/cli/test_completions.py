@@ -85,7 +85,7 @@ def test_what_cannot_be_known_is_refused(
 
     done = install()
 
-    assert (done.code, done.errors[0]) == (1, f"kraftops: {message}")
+    assert (done.code, done.errors[0]) == (1, f"kraftops: {message} [usage]")
 
 
 def test_a_file_of_the_user_stays(home: Path) -> None:

@@ -151,7 +151,7 @@ def test_group_without_a_command_is_one_line() -> None:
 
     assert done.code == 1
     assert done.errors == [
-        "kraftops: too few arguments",
+        "kraftops: too few arguments [usage]",
         "hint: kraftops cluster --help shows how it is used",
     ]
 

@@ -278,7 +278,9 @@ def test_closed_standard_input_of_the_shell_is_one_line(tmp_path: Path) -> None:
     done = run_command("-c", command, program="sh", cwd=tmp_path)
 
     assert done.code == 1
-    assert done.errors[-1] == "kraftops: cannot read standard input: Bad file descriptor"
+    assert (
+        done.errors[-1] == "kraftops: cannot read standard input: Bad file descriptor [unreadable]"
+    )
 
 
 def test_working_directory_that_is_gone_is_one_line(tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def api_versions(terminal: Terminal, options: ApiVersionsOptions) -> int:
     )
     failures = [*errors.values()]
     for error in failures[:-1]:
-        terminal.error(error.message, error.hint)
+        terminal.failure(error)
     if failures:
         raise failures[-1].with_known({"failedNodes": [*errors]})
     return DIFFER if differs else 0

@@ -114,7 +114,7 @@ def describe(terminal: Terminal, options: DescribeOptions) -> int:
         except WireError as error:
             if not may_pass(error):
                 raise
-            terminal.error(error.message, error.hint)
+            terminal.failure(error)
         terminal.flush()
         time.sleep(watch)
         target = target.restarted()

@@ -80,8 +80,8 @@ def run_request(ctx: click.Context, options: DumpOptions) -> int:
     _refuse_contradictions(ctx, query, options)
     refuse_remote_bundles(names)
     if on_spark or not (files and query.output_format.is_text):  # no form of Kafka's tool
-        terminal.keeps_kafka_codes = False
-    if not (on_spark or terminal.keeps_kafka_codes):  # workers may see other files
+        terminal.has_kafkas_form = False
+    if not (on_spark or terminal.has_kafkas_form):  # workers may see other files
         refuse_missing([*names, *options.remote_log_metadata])
         refuse_configurations(
             names,
@@ -93,7 +93,7 @@ def run_request(ctx: click.Context, options: DumpOptions) -> int:
     skipped: list[SourceError] = []
     with _opened(names, terminal, skipped.append) as bundles:
         for error in skipped:
-            terminal.error(error.message)
+            terminal.failure(error)
         if _is_walk(query, options):
             from kraftops_cli.dump_log.check import Archives
 
@@ -137,7 +137,7 @@ def _opened(
     names: list[str], terminal: Terminal, on_skipped: OnUnreadable
 ) -> AbstractContextManager[Mapping[str, Bundle]]:
     """Open the archives of directories, which Kafka's tool does not read."""
-    archives = [] if terminal.keeps_kafka_codes else bundles_among(names)
+    archives = [] if terminal.has_kafkas_form else bundles_among(names)
     if not archives:
         return nullcontext({})
     from kraftops.dump.sources.bundles import opened
@@ -185,7 +185,7 @@ def _run_dump(
     if not sources:
         raise unreadable[0]
     for error in unreadable:
-        terminal.error(error.message)
+        terminal.failure(error)
     is_whole = not (unreadable or bundles)  # an archive may have members that are not read
     code = run_dump(_plan(sources, query, options), terminal, is_whole=is_whole)
     return max(code, 1) if unreadable else code
@@ -245,7 +245,7 @@ def _is_whole(options: DumpOptions) -> bool:
 def _run_live(ctx: click.Context, options: DumpOptions, terminal: Terminal) -> int:
     from kraftops_cli.dump_log.live import run_live
 
-    terminal.keeps_kafka_codes = False  # no form of Kafka's tool
+    terminal.has_kafkas_form = False  # no form of Kafka's tool
     query = _query(ctx, options)
     _refuse_repeated(ctx, [live_source(options).path], terminal)
     spark_request(ctx, options)  # refuses options of Spark

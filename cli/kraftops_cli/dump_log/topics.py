@@ -115,7 +115,7 @@ def unknown_error(names: str, plan: Plan, terminal: Terminal) -> None:
         KraftopsError: it is refused.
     """
     message = f"none of these logs knows {names}"
-    if not (terminal.keeps_kafka_codes or plan.query.check):
+    if not (terminal.has_kafkas_form or plan.query.check):
         raise KraftopsError(message, code="not-found")
     terminal.error(f"note: {message}")
 

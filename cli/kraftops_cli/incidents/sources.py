@@ -66,7 +66,7 @@ def opened(options: LogOptions, terminal: Terminal) -> Iterator[tuple[tuple[str,
     if not is_live:
         refuse_missing(sources)
         refuse_configurations(sources, "--config {} asks its controllers")
-        with opened_bundles(sources, lambda error: terminal.error(error.message)) as bundles:
+        with opened_bundles(sources, terminal.failure) as bundles:
             if bundles:
                 files = report_files(sources, bundles).metadata
                 if files is None:

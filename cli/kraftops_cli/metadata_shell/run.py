@@ -78,7 +78,7 @@ class _Browsed:
             except KraftopsError as error:
                 if not self._session.answer:
                     raise
-                self._terminal.error(error.message, error.hint)  # the answer has it for programs
+                self._terminal.failure(error)  # the answer has it for programs
                 return error.exit_code
         failure = self._session.first_error
         if code == FAILED and self._terminal.is_json and failure and not self._session.answer:

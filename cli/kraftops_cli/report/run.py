@@ -111,7 +111,7 @@ def run_report(options: ReportOptions, spark: SparkRequest | None, terminal: Ter
     skipped: list[SourceError] = []
     with opened_bundles(request.sources, skipped.append) as bundles:
         for error in skipped:
-            terminal.error(error.message)
+            terminal.failure(error)
         code = _run_files(request, options, bundles, terminal)
     return max(code, 1) if skipped else code
 
@@ -162,7 +162,7 @@ def _run_files(
 ) -> int:
     files = report_files(request.sources, bundles)
     for error in files.unreadable:
-        terminal.error(error.message)
+        terminal.failure(error)
     if files.others:
         assert files.metadata is not None
         others = ", ".join(other.place for other in files.others)

@@ -78,7 +78,8 @@ The features, the keys and the classes that a configuration names are checked ag
 that is to run the node: the one of --release-version, or of the jars in --kafka-home, else the one
 that registered the node in the metadata log. Where none of them tells, the oldest and the newest
 release that support the features of the node are tried, and what stops only one of them is a note.
-The answer names the release and what tells it. A key that the release no longer reads is a note.
+The answer names the release and what tells it. With a release that is named, a server that
+runs is a note: a later start is asked about. A key that the release no longer reads is a note.
 Only with --kafka-home it is known whether a class is there that is not Kafka's own. The table has
 Kafka 3.3 to 4.3.""",
     ),

@@ -79,7 +79,7 @@ class ToolCommand(click.Command):
             _note_former_names(self, parsed, terminal)
         remaining = super().parse_args(ctx, parsed)
         if terminal:
-            terminal.keeps_kafka_codes = _is_kafkas(ctx)
+            terminal.has_kafkas_form = _is_kafkas(ctx)
         return remaining
 
     def invoke(self, ctx: click.Context) -> Any:

@@ -58,7 +58,7 @@ def fail(terminal: Terminal, failure: Failure) -> int:
         for name, value in failure.known.items()
     }
     redacted = replace(failure, message=_without_passwords(failure.message), known=known)
-    terminal.error(redacted.message, redacted.hint)
+    terminal.error(redacted.message, redacted.hint, redacted.code)
     return conclude(terminal, redacted)
 
 
@@ -76,7 +76,7 @@ def conclude(terminal: Terminal, failure: Failure) -> int:
     if terminal.is_json:
         fields = {"error": failure.code, "message": failure.message, "hint": failure.hint}
         terminal.end_answer({**fields, **failure.known})
-    elif terminal.keeps_kafka_codes and failure.code in KAFKAS_CASES:
+    elif terminal.has_kafkas_form and failure.code in KAFKAS_CASES:
         return _KAFKAS_EXIT_CODE
     return failure.exit_code
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from kraftops.errors import with_code
 from kraftops.outcomes import Outcome, Result, worst_error
 from kraftops_cli.terminal.failure import conclude, fail, failure_of
 from kraftops_cli.terminal.streams import Terminal
@@ -64,7 +65,7 @@ class OutcomeReport(Generic[K]):
         elif self._is_table:
             self._print_row(result)
         elif result.error:
-            self._terminal.error(result.error.message, result.error.hint)
+            self._terminal.failure(result.error)
         elif sentence := self._sentence(result):
             self._terminal.write(f"{sentence}\n")
         self._terminal.flush()
@@ -87,7 +88,8 @@ class OutcomeReport(Generic[K]):
     def _print_row(self, result: Result[K]) -> None:
         if len(self.results) == 1:
             self._write_row(self._noun.upper(), "OUTCOME", "", "header")
-        reason = result.error.message if result.error else self._sentence(result)
+        error = result.error
+        reason = with_code(error.message, error.code) if error else self._sentence(result)
         style = _STYLES.get(result.outcome, "bad")
         self._write_row(str(result.key), result.outcome.value, reason, style)
 

@@ -11,11 +11,13 @@ from itertools import islice
 from typing import TYPE_CHECKING, BinaryIO
 
 from kraftops.answers.version import JSON_VERSION
+from kraftops.errors import with_code
 from kraftops.fileio.writing import write_all
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
+    from kraftops.errors import KraftopsError
     from kraftops_terminal.console import Console
     from kraftops_terminal.escaped_output import EscapedOutput
     from kraftops_terminal.status import Status
@@ -27,7 +29,7 @@ class Terminal:
     """Standard output as bytes and standard error as lines, and the form of the output.
 
     *command* is the command that runs, *is_json* says that a program reads the output, and
-    *keeps_kafka_codes* that it has Kafka's form, and so the exit codes of Kafka's tool. *color* is
+    *has_kafkas_form* that it has Kafka's form: texts and exit codes of Kafka's tool. *color* is
     `auto`, `always` or `never`, *keeps_escapes* says that data reaches a terminal as it is.
     """
 
@@ -36,7 +38,7 @@ class Terminal:
         self._name = name
         self.command = name
         self.is_json = is_json
-        self.keeps_kafka_codes = False
+        self.has_kafkas_form = name.startswith("kafka-")  # until the command is known
         self.color = "auto"
         self.keeps_escapes = False
         self._status: Status | None = None
@@ -184,8 +186,14 @@ class Terminal:
                 sys.stderr.write("\n".join(map(_escaped, some)) + "\n")
                 sys.stderr.flush()
 
-    def error(self, message: str, hint: str | None = None) -> None:
-        """Write an error in one line, and its hint."""
+    def failure(self, error: KraftopsError) -> None:
+        """Write an error of the library."""
+        self.error(error.message, error.hint, error.code)
+
+    def error(self, message: str, hint: str | None = None, code: str = "failed") -> None:
+        """Write an error in one line, in our forms with its code, and its hint."""
+        if self.is_json or not self.has_kafkas_form:
+            message = with_code(message, code)
         self.line(f"{self._name}: {message}")
         if hint:
             self.line(f"hint: {hint}")

@@ -10,7 +10,7 @@ from functools import partial
 
 from kraftops.checkup import cluster_checks, disk_checks
 from kraftops.checkup.examination import Examination
-from kraftops.errors import KraftopsError
+from kraftops.errors import KraftopsError, with_code
 from kraftops.findings.finding import Finding
 from kraftops.parallel.background import BackgroundCall
 
@@ -78,7 +78,7 @@ def _run(examination: Examination, run: CheckRun) -> None:
                 examination.access.renew_deadline()
             run.findings = list(run.check.find(examination))
     except KraftopsError as error:
-        run.status, run.reason = Status.FAILED, error.message
+        run.status, run.reason = Status.FAILED, with_code(error.message, error.code)
         run.is_unreachable = error.code in ("no-answer", "no-leader", "not-in-time")
     except OSError as error:
         run.status, run.reason = Status.FAILED, f"{error.filename or ''}: {error.strerror}"

@@ -14,6 +14,9 @@ from kraftops.timeline.rules import RULES
 
 FINDING, ERROR, OBSTACLE, INCIDENT = "finding", "error", "obstacle", "incident"
 
+_FORMER = {"not-there": "not-found"}
+"""Present names of codes by former ones, which older answers have."""
+
 
 @dataclass(frozen=True, slots=True)
 class CodePage:
@@ -65,7 +68,7 @@ def pages_of(code: str) -> list[CodePage]:
         UsageError: nothing has it.
     """
     code = code.strip("[]").lower()
-    chosen = [page for page in pages() if page.code == code]
+    chosen = [page for page in pages() if page.code == _FORMER.get(code, code)]
     if not chosen:
         from difflib import get_close_matches
 

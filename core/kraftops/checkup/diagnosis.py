@@ -46,10 +46,14 @@ def identity(finding: Finding) -> tuple[object, ...]:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Diagnosis:
-    """The findings, the worst first, and the checks that were made."""
+    """The findings, the worst first, and the checks that were made.
+
+    *omitted* is the number of findings that are not wanted, or known by a baseline.
+    """
 
     findings: Sequence[Finding]
     runs: Sequence[CheckRun]
+    omitted: int = 0
 
     def __repr__(self) -> str:
         return "\n".join([f"Diagnosis: {self.verdict}", *map(str, self.findings)])
@@ -60,17 +64,19 @@ class Diagnosis:
         failed = [run for run in self.runs if run.has_failed]
         done = sum(run.status is Status.DONE for run in self.runs)
         severe = [finding for finding in self.findings if finding.is_severe]
-        suffix = f"; {many(len(failed), 'check')} could not be made" if failed else ""
+        suffix = f"; {many(self.omitted, 'finding')} not shown" if self.omitted else ""
+        suffix += f"; {many(len(failed), 'check')} could not be made" if failed else ""
         if not severe:
-            notes = f", {many(len(self.findings), 'note')}" if self.findings else ""
+            notes = f", {many(count, 'note')}" if (count := len(self.findings)) else ""
             if failed and not done:
                 return f"nothing could be examined: {failed[0].reason}"
-            return f"nothing is wrong by {many(done, 'check')}{notes}{suffix}"
+            nothing = "nothing else" if self.omitted else "nothing"
+            return f"{nothing} is wrong by {many(done, 'check')}{notes}{suffix}"
         counts = Counter(finding.severity for finding in severe)
         shown = ", ".join(
             f"{counts[severity]} {severity}" for severity in Severity if counts[severity]
         )
-        return f"{shown}; first: {severe[0].text} [{severe[0].code}]{suffix}"
+        return f"{shown}; first: {severe[0]} [{severe[0].code}]{suffix}"
 
     @property
     def exit_code(self) -> int:
@@ -103,7 +109,8 @@ def diagnosis_of(
     causes = joined(
         (_renamed(finding, examination) for run in runs for finding in run.findings), node_of
     )
-    return Diagnosis([cause for cause in causes if selection.takes(cause)], runs)
+    findings = [cause for cause in causes if selection.takes(cause)]
+    return Diagnosis(findings, runs, len(causes) - len(findings))
 
 
 def _renamed(finding: Finding, examination: Examination) -> Finding:

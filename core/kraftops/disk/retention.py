@@ -239,19 +239,17 @@ def _deletion(state: RetentionState, copied_to: int | None) -> Iterator[Reason]:
             if fate.goes_at is not None and fate.goes_at <= state.now
         ]
         yield from _held_back(state, due, copied_to)
-        size = size_text(sum(fate.size for fate in due))
+        size, be = size_text(sum(fate.size for fate in due)), "is" if len(due) == 1 else "are"
         if not state.directory.holder:
-            text = "are due, and no broker runs on this directory: they go after its start"
+            text = "due, and no broker runs on this directory: deletion begins after a start"
         elif state.now - first > 2 * interval:
             text = (
-                f"are due since {iso_time(first)}, and the broker checks every"
+                f"due since {iso_time(first)}, and the broker checks every"
                 f" {span_text(interval)}: its log has the reason"
             )
         else:
-            text = (
-                f"are due: the broker deletes them at its next check, every {span_text(interval)}"
-            )
-        yield Reason("due", f"{many(len(due), 'segment')} with {size} {text}")
+            text = f"due: the broker deletes at its next check, every {span_text(interval)}"
+        yield Reason("due", f"{many(len(due), 'segment')} with {size} {be} {text}")
     elif first is not None and oldest.age_from <= state.now:
         yield Reason(
             "not-yet",

@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Iterable, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from kraftops.display.times import iso_time
-from kraftops.findings.answer import FINDING
-from kraftops.findings.finding import worst_first
-from kraftops.library.results import Findings, Results
+from kraftops.library.results import Findings, Results, findings_of
+from kraftops.uris import Paths, path_texts
 
 if TYPE_CHECKING:
-    from kraftops.checkup.diagnosis import Diagnosis
     from kraftops.dump.check.findings import PartitionCheck
-    from kraftops.findings.finding import Finding
-    from kraftops.storage.config.host import LocalKafka
     from kraftops.timeline.changes import ChangeLog, MetadataChange
     from kraftops.timeline.incidents import Incident
 
-Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
-"""A path, or several."""
 Time = datetime | int | str | None
 """A time; a number is in ms since the epoch, a text as of `--since`."""
 
@@ -54,10 +45,10 @@ def check(source: Paths) -> Check:
     from kraftops.dump.check.answer import PARTITION
     from kraftops.dump.check.directories import CheckRequest, check_directories
 
-    partitions, common = check_directories(CheckRequest(_names(source)))
+    partitions, common = check_directories(CheckRequest(path_texts(source)))
     findings = [*common, *(finding for partition in partitions for finding in partition.findings)]
     lines = Results(partitions, PARTITION, lambda partition: f"{partition.path}: {partition.state}")
-    return Check(lines, _findings(findings))
+    return Check(lines, findings_of(findings))
 
 
 def verify(
@@ -74,14 +65,15 @@ def verify(
         KraftopsError: a file or the release does not exist.
     """
     from kraftops.image.verify.nodes import verify_nodes
+    from kraftops.storage.config.host import LocalKafka
     from kraftops.storage.logdirs.node import read_node
     from kraftops.storage.verify.configurations import load_configs
     from kraftops.storage.verify.release import target_named
 
     target = target_named(release_version)
-    configs, refused = load_configs(_kafkas(config), target)
+    configs, refused = load_configs([LocalKafka(path) for path in path_texts(config)], target)
     verified = verify_nodes([*map(read_node, configs)], cluster_id, target=target)
-    return _findings([*refused, *verified.findings])
+    return findings_of([*refused, *verified.findings])
 
 
 def changes(source: Paths, *, since: Time = None, until: Time = None) -> Results[MetadataChange]:
@@ -117,60 +109,8 @@ def incidents(source: Paths, *, since: Time = None, until: Time = None) -> Resul
     )
 
 
-def doctor(source: Paths = (), *, config: Paths = (), deep: bool = False) -> Diagnosis:
-    """Examine log directories, archives and nodes, as `kraftops doctor` does.
-
-    >>> import kraftops
-    >>> diagnosis = kraftops.doctor("tests/data/log-directories/4.3.1/stopped")
-    >>> diagnosis.exit_code
-    0
-
-    The findings are `Findings`. Where nothing is named, the Kafka of this host is examined.
-
-    Args:
-        source: log directories, and archives of them.
-        config: configuration files of nodes.
-        deep: read all partitions.
-
-    Raises:
-        KraftopsError: an archive cannot be read, or there is no Kafka on this host.
-    """
-    from kraftops.checkup.checks import CHECKS, run_checks
-    from kraftops.checkup.diagnosis import Selection, diagnosis_of
-    from kraftops.checkup.examination import Examination
-    from kraftops.recovery.node_copies import unpacked
-    from kraftops.server.nearby import log_directories_in
-    from kraftops.storage.config.host import kafka_of_this_host
-
-    kafkas, names = _kafkas(config), _names(source)
-    if not (kafkas or names):
-        kafkas = kafka_of_this_host()
-    with ExitStack() as stack:
-        paths = [path for name in names for path in log_directories_in(name)]
-        sources = stack.enter_context(unpacked(paths))
-        now = int(time.time() * 1000)
-        examination = Examination(kafkas, sources, None, None, deep, now)
-        diagnosis = diagnosis_of(examination, run_checks(examination, CHECKS), Selection())
-        return replace(diagnosis, findings=_findings(diagnosis.findings))
-
-
 def _line(change: MetadataChange) -> str:
     return f"{iso_time(change.time)} {change.what}: {change.old} → {change.new} ({change.cause})"
-
-
-def _names(source: Paths) -> list[str]:
-    several = [source] if isinstance(source, (str, os.PathLike)) else source
-    return [os.fspath(name) for name in several]
-
-
-def _kafkas(config: Paths) -> list[LocalKafka]:
-    from kraftops.storage.config.host import LocalKafka
-
-    return [LocalKafka(path) for path in _names(config)]
-
-
-def _findings(findings: Sequence[Finding]) -> Findings:
-    return Findings(worst_first(findings), FINDING, str)
 
 
 def _change_log(
@@ -181,7 +121,7 @@ def _change_log(
 
     first, last = _ms(since), _ms(until)
     return read_changes(
-        _names(source),
+        path_texts(source),
         since=None if first is None else limits_of(None, first - 1),
         until=limits_of(None, None if last is None else last - 1),
         is_for_incidents=is_for_incidents,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from kraftops.answers.fields import Field, json_of
 from kraftops.dump.scan.arrow import table_of_objects
-from kraftops.findings.finding import Finding, exit_code
+from kraftops.findings.answer import FINDING
+from kraftops.findings.finding import Finding, exit_code, worst_first
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -69,3 +70,8 @@ class Findings(Results[Finding]):
 
     def __bool__(self) -> bool:
         return bool(exit_code(self.rows))
+
+
+def findings_of(findings: Iterable[Finding]) -> Findings:
+    """Return findings as a table, the worst first."""
+    return Findings(worst_first(findings), FINDING, str)

@@ -115,7 +115,7 @@ def partition_folder(name: str, *, is_unpacked: bool = False) -> str:
         RecoveryRefused: it holds no metadata log.
     """
     if not os.path.isdir(name):
-        raise RecoveryRefused("not-there", f"{name} is not a directory")
+        raise RecoveryRefused("not-found", f"{name} is not a directory")
     inside = os.path.join(name, METADATA_PARTITION)
     if is_unpacked or os.path.isdir(inside):
         return inside

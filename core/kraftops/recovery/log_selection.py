@@ -150,7 +150,7 @@ def _named(logs: Sequence[LogCopy], name: str) -> LogCopy:
         if name == log.name or (place in (folder, os.path.dirname(folder)) and not log.is_unpacked):
             return log
     names = ", ".join(log.name for log in logs)
-    raise RecoveryRefused("not-there", f"{name} is not one of the logs", f"they are: {names}")
+    raise RecoveryRefused("not-found", f"{name} is not one of the logs", f"they are: {names}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,7 +99,7 @@ def unpacked_node(name: str, stack: ExitStack) -> PackedNode:
     import tempfile
 
     if not os.path.lexists(name):
-        raise RecoveryRefused("not-there", f"{name} does not exist")
+        raise RecoveryRefused("not-found", f"{name} does not exist")
     if not os.path.isfile(os.path.realpath(name)) and os.path.exists(name):  # a pipe would hang
         hint = "write the archive to a file first"
         raise RecoveryRefused("no-archive", f"{name} is not a regular file", hint)

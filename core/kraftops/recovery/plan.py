@@ -316,7 +316,7 @@ def _check_unseen(
     if strangers := accepted - registered - voters:
         ids, others = (",".join(map(str, sorted(ids))) for ids in (strangers, registered))
         text = f"--unseen-broker {ids}: there is no such broker in the given logs"
-        raise RecoveryRefused("not-there", text, f"registered brokers: {others or 'none'}")
+        raise RecoveryRefused("not-found", text, f"registered brokers: {others or 'none'}")
 
 
 def _next_epoch(logs: Sequence[LogCopy]) -> int:

@@ -109,7 +109,7 @@ class FileOutlet:
                 raise self._refusal(error) from None
 
     def _refusal(self, error: OSError) -> SourceError:
-        return SourceError(f"cannot write {self._path}: {error.strerror}")
+        return SourceError(f"cannot write {self._path}: {error.strerror}", code="not-writable")
 
 
 def connect(session: Session, console: Console, outlet: Outlet) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kraftops.errors import KraftopsError
+from kraftops.errors import KraftopsError, with_code
 from kraftops_shell.session.console import Console
 from kraftops_shell.session.session import Session
 
@@ -15,6 +15,8 @@ def print_error(session: Session, console: Console, error: KraftopsError | OSErr
     """
     if isinstance(error, KraftopsError):
         message, hint = error.message, error.hint
+        if not session.is_kafka:
+            message = with_code(message, error.code)
     elif error.filename:
         message, hint = f"{error.filename}: {error.strerror}", None
     else:

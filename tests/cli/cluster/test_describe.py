@@ -72,7 +72,7 @@ def test_brokers_are_shown_where_no_controller_answers() -> None:
     assert "registered-fenced" in done.text
     assert "\nquorum  -\n" in done.text
     assert done.errors == [
-        f"kafka-cluster: the quorum is not known: {peer.address}: no answer within 0.5 s",
+        f"kafka-cluster: the quorum is not known: {peer.address}: no answer within 0.5 s [no-answer]",
         "hint: brokers forward this question to controllers: do these run?",
     ]
 
@@ -84,7 +84,7 @@ def test_broker_that_is_not_there_is_named_behind_the_description() -> None:
 
     assert done.code == 4
     assert "registered-fenced" in done.text
-    assert done.errors[-1] == "kafka-cluster: no broker has the ids 7, 99"
+    assert done.errors[-1] == "kafka-cluster: no broker has the ids 7, 99 [broker-not-registered]"
     assert known.code == 0
 
 

@@ -20,7 +20,8 @@ def test_timeout_names_the_cause_and_the_time_once() -> None:
     with free_port() as port:
         done = cluster("wait", "-b", f"localhost:{port}", "--for", "brokers=2", "--timeout", "0.7")
 
-    assert done.errors[0] == (f"kafka-cluster: after 0.7 s: localhost:{port}: connection refused")
+    refused = f"localhost:{port}: connection refused"
+    assert done.errors[0] == f"kafka-cluster: after 0.7 s: {refused} [not-in-time]"
 
 
 def test_condition_is_waited_for_during_an_election() -> None:

@@ -36,7 +36,7 @@ def test_file_that_cannot_be_read_does_not_stop_the_next(tmp_path: Path) -> None
     assert done.text.count("Dumping ") == 3
     assert done.errors == ["kafka-dump-log: cannot read 5.log: No such file or directory"]
     ours = run_here("dump-log", "--files", "0.log,5.log", cwd=tmp_path, program=KRAFTOPS)
-    assert ours.errors[0] == "kraftops: cannot read 5.log: No such file or directory"
+    assert ours.errors[0] == "kraftops: cannot read 5.log: No such file or directory [not-found]"
 
 
 def test_damage_is_a_line_with_file_position_and_reason(tmp_path: Path) -> None:

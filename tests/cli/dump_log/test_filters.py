@@ -91,14 +91,16 @@ def test_name_that_no_log_knows_is_an_error(
 
     kind = name[2:7]
     assert (done.code, done.text) == (4, "")
-    assert done.errors == [f"kafka-dump-log: none of these logs knows a {kind} nosuch"]
+    assert done.errors == [f"kafka-dump-log: none of these logs knows a {kind} nosuch [not-found]"]
 
 
 def test_name_that_no_log_knows_is_an_object_in_json(metadata: Path) -> None:
     done = run_here("--topic", "nosuch", "--topic", "none", "--format", "json", str(metadata))
 
     assert (done.code, json.loads(done.text)["error"]) == (4, "not-found")
-    assert done.errors == ["kafka-dump-log: none of these logs knows a topic none, nosuch"]
+    assert done.errors == [
+        "kafka-dump-log: none of these logs knows a topic none, nosuch [not-found]"
+    ]
 
 
 @pytest.mark.parametrize("options", [[], ["--check"]])
@@ -112,7 +114,9 @@ def test_name_that_no_log_knows_is_a_note_in_kafkas_form(
 
     assert (done.code, len(done.text.splitlines())) == (0, 2)
     kind = name[2:7]
-    assert done.errors == [f"kafka-dump-log: note: none of these logs knows a {kind} nosuch"]
+    assert done.errors == [
+        f"kafka-dump-log: note: none of these logs knows a {kind} nosuch [not-found]"
+    ]
 
 
 @pytest.mark.parametrize("name", ["--topic=a.none", "--group=a.newg"])
@@ -336,7 +340,7 @@ def test_group_is_refused_where_no_log_has_groups(metadata: Path) -> None:
     done = run_here("--group", "g", str(metadata))
 
     assert (done.code, done.text) == (1, "")
-    assert done.errors[0] == "kafka-dump-log: none of these logs has records about groups"
+    assert done.errors[0] == "kafka-dump-log: none of these logs has records about groups [usage]"
 
 
 @pytest.mark.parametrize("option", ["--group=a.classic", "--where=key.group='a.classic'"])

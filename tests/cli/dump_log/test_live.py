@@ -88,7 +88,7 @@ def test_topic_that_the_log_does_not_know_is_said(
     known = live(controllers, "--topic", "nosuch", "--topic", "t2", "--offset", "900..", *options)
 
     assert done.code == 4
-    assert done.errors == ["kafka-dump-log: none of these logs knows a topic nosuch"]
+    assert done.errors == ["kafka-dump-log: none of these logs knows a topic nosuch [not-found]"]
     assert "note: none of these logs knows a topic nosuch" in checked.err
     assert (known.code, known.errors) == (0, [])
 
@@ -183,7 +183,7 @@ def test_nothing_is_written_if_nobody_answers(tmp_path: Path) -> None:
     done = run_here("-C", "localhost:1", "--output", str(out))
 
     assert (done.code, done.out) == (5, b"")
-    assert done.errors[0] == "kafka-dump-log: localhost:1: connection refused"
+    assert done.errors[0] == "kafka-dump-log: localhost:1: connection refused [no-answer]"
     assert not out.exists()
 
 

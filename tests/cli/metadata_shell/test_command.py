@@ -262,7 +262,9 @@ def test_file_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
     done = ours(stdin="ls > /nowhere/x\npwd\n")
 
     assert (done.code, done.text) == (1, "/\n")
-    assert done.errors == ["standard input:1: cannot write /nowhere/x: No such file or directory"]
+    assert done.errors == [
+        "standard input:1: cannot write /nowhere/x: No such file or directory [not-writable]"
+    ]
 
 
 @pytest.mark.parametrize("line", ["ls > /dev/full", "tree / > /dev/full"])
@@ -271,7 +273,9 @@ def test_full_disk_is_one_line(line: str) -> None:
     done = ours(stdin=f"{line}\npwd\n")
 
     assert (done.code, done.text) == (1, "/\n")
-    assert done.errors == ["standard input:1: cannot write /dev/full: No space left on device"]
+    assert done.errors == [
+        "standard input:1: cannot write /dev/full: No space left on device [not-writable]"
+    ]
 
 
 def test_kafkas_form_has_no_redirection(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ KAFKAS = OURS._replace(is_kafka=True)
 class Streams:
     """The streams of a terminal in memory."""
 
-    is_json = keeps_kafka_codes = is_escaping = False
+    is_json = has_kafkas_form = is_escaping = False
     status = None
     shown = staticmethod(str)
 

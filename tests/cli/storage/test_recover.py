@@ -350,7 +350,7 @@ class TestChoice:
 
         found = refusal(node, "--voters", "self", "--choose", "c9", code=4)
 
-        assert (found["error"], found["hint"]) == ("not-there", "they are: meta")
+        assert (found["error"], found["hint"]) == ("not-found", "they are: meta")
 
 
 def all_voters(**hosts: str) -> str:
@@ -572,7 +572,7 @@ class TestRefusals:
     def test_missing_source_is_refused(self, tmp_path: Path) -> None:
         node = survivor(tmp_path / "n1")
 
-        assert refusal(node, "--voters", "self", "--from=no", code=4)["error"] == "not-there"
+        assert refusal(node, "--voters", "self", "--from=no", code=4)["error"] == "not-found"
 
     def test_source_without_a_log_is_refused(self, tmp_path: Path) -> None:
         node = survivor(tmp_path / "n1")
@@ -601,7 +601,7 @@ class TestRefusals:
         assert done.code == 3
         assert (
             done.errors[0]
-            == "kafka-storage: nothing was written: the question was not answered with 2,3"
+            == "kafka-storage: nothing was written: the question was not answered with 2,3 [not-confirmed]"
         )
         assert "Logs, the best first, which goes on\n" in done.text
         assert log_files(node) == before

@@ -313,7 +313,7 @@ def test_names_of_hosts_and_paths_are_no_commands(tmp_path: Path) -> None:
         (("--voters", "5"), "unknown-voter"),
         (("--voters", f"1@localhost:1:{NEW_ID}"), "other-directory-id"),
         (("--voters", "1", "--from=n1"), "several-logs"),
-        (("--voters", "1", "--choose=x"), "not-there"),
+        (("--voters", "1", "--choose=x"), "not-found"),
     ],
 )
 def test_plans_that_make_no_sense_are_refused(

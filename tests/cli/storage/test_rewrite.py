@@ -117,7 +117,10 @@ def test_refusal_is_one_line(node: Path) -> None:
 
     assert (done.code, done.out) == (1, b"")
     assert done.errors == [
-        "kafka-storage: cannot read d2/meta.properties: Unknown meta.properties version number 2",
+        (
+            "kafka-storage: cannot read d2/meta.properties: Unknown meta.properties version number 2"
+            " [not-done]"
+        ),
         "hint: nothing was written: a rewrite is done in all directories or none",
     ]
 
@@ -125,8 +128,8 @@ def test_refusal_is_one_line(node: Path) -> None:
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        ((), "nothing to rewrite"),
-        (("--cluster-id", ""), "the cluster id is empty"),
+        ((), "nothing to rewrite [usage]"),
+        (("--cluster-id", ""), "the cluster id is empty [usage]"),
         (
             ("--node-id", "-1"),
             "Invalid value for '--node-id': '-1' is not a number from 0 to 2147483647",

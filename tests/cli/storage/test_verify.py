@@ -228,10 +228,14 @@ def test_nothing_is_written_or_locked(node: Path) -> None:
 def test_lock_is_seen_and_its_holder_named(node: Path) -> None:
     with locked(node / "d1") as pid:
         done = verify(node)
+        beforehand = verify(node, "--release-version", "4.3")
 
     assert done.code == 2
     assert done.text.startswith(f"stops: d1: process {pid} (python")
     assert done.text.endswith(" holds its lock; stop it first [running]\n")
+    assert beforehand.code == 0
+    assert beforehand.text.endswith("node 1 would start (Kafka 4.3, by --release-version)\n")
+    assert "[running]" in beforehand.err
 
 
 def test_names_are_looked_up_with_resolve_only(node: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -414,7 +418,7 @@ def test_release_and_installation_must_agree(node: Path, tmp_path: Path) -> None
     done = verify(node, "--kafka-home", str(home), "--release-version", "4.3")
 
     assert done.code == 1
-    assert done.errors[0] == f"kafka-storage: {home} is Kafka 4.0, not 4.3"
+    assert done.errors[0] == f"kafka-storage: {home} is Kafka 4.0, not 4.3 [usage]"
 
 
 def test_release_takes_values_that_later_ones_refuse(node: Path) -> None:

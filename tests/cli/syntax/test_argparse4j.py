@@ -629,11 +629,14 @@ def test_same_tool_is_a_command_of_kraftops() -> None:
 
     assert (same.code, json.loads(same.text)) == (0, ["kraftops storage info", {"config": "x"}])
     assert wrong.errors == [
-        "kraftops: ambiguous option: --i could match --ignore-formatted, --initial-controllers",
+        (
+            "kraftops: ambiguous option: --i could match --ignore-formatted, --initial-controllers"
+            " [usage]"
+        ),
         "hint: kraftops storage format --help shows how it is used",
     ]
     assert none.errors == [
-        "kraftops: too few arguments",
+        "kraftops: too few arguments [usage]",
         "hint: kraftops storage --help shows how it is used",
     ]
     assert unknown.errors[1] == (

@@ -25,7 +25,7 @@ from tests.helpers.wire.peers import free_port
 def failed(error: KraftopsError, *, is_json: bool, kafkas: bool = False) -> Done:
     out, err = io.BytesIO(), io.StringIO()
     terminal = MemoryTerminal("tool", out, is_json=is_json)
-    terminal.command, terminal.keeps_kafka_codes = "work", kafkas
+    terminal.command, terminal.has_kafkas_form = "work", kafkas
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sys.stderr", err)
         code = fail(terminal, failure_of(error))
@@ -37,9 +37,11 @@ def test_failure_is_a_line_and_with_json_an_object() -> None:
     error = SourceError("cannot read 0.log", "chmod", path="0.log", position=7)
 
     text, data = failed(error, is_json=False), failed(error, is_json=True)
+    kafkas = failed(error, is_json=False, kafkas=True)
 
     assert text.out == b""
-    assert text.err == data.err == "tool: cannot read 0.log\nhint: chmod\n"
+    assert text.err == data.err == "tool: cannot read 0.log [unreadable]\nhint: chmod\n"
+    assert kafkas.err == "tool: cannot read 0.log\nhint: chmod\n"
     assert json.loads(data.text) == {
         "command": "work",
         "formatVersion": 2,
@@ -110,7 +112,7 @@ def test_every_tool_fails_in_json(program: str, arguments: str, command: str, er
 
     last = json.loads(done.text.splitlines()[-1])
     assert (last["command"], last["error"]) == (command, error)
-    assert done.errors[0].endswith(last["message"])
+    assert done.errors[0].endswith(f"{last['message']} [{error}]")
     assert done.code == {"usage": 1, "not-found": 4}[error]
 
 

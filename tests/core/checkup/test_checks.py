@@ -77,7 +77,7 @@ def test_check_that_hangs_is_given_up_and_the_others_go_on() -> None:
     [
         (PermissionError(13, "Permission denied", "/d"), "/d: Permission denied"),
         (ValueError("a fault of ours"), "ValueError: a fault of ours"),
-        (WireError("b:9092: nobody answers"), "b:9092: nobody answers"),
+        (WireError("b:9092: nobody answers"), "b:9092: nobody answers [no-answer]"),
     ],
 )
 def test_check_that_fails_has_its_reason(error: Exception, reason: str) -> None:
@@ -105,7 +105,9 @@ def test_exit_code(checks: list[Check], code: int) -> None:
 
 
 def test_verdict_names_the_first_finding() -> None:
-    assert diagnosis(check("a", NOTE, RISK)).verdict == "1 risk; first: it is short [missing-end]"
+    verdict = diagnosis(check("a", NOTE, RISK)).verdict
+
+    assert verdict == "1 risk; first: /d/t-0: it is short [missing-end]"
     assert diagnosis(check("a", NOTE)).verdict == "nothing is wrong by 1 check, 1 note"
 
 

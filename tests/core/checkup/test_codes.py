@@ -21,6 +21,7 @@ def test_every_code_has_a_page() -> None:
 
 def test_a_code_may_be_pasted_with_its_brackets() -> None:
     assert pages_of("[Missing-End]") == pages_of("missing-end")
+    assert pages_of("not-there") == pages_of("not-found")
 
 
 def test_one_word_can_be_a_finding_and_an_error() -> None:

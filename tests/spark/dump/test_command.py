@@ -121,7 +121,10 @@ def test_no_option_is_passed_over(tmp_path: Path, arguments: list[str], reason: 
 def test_pattern_that_nothing_matches_is_told_before_spark_starts(tmp_path: Path) -> None:
     done = run_command("--spark", "--output", "o", "/nowhere/*.log", cwd=tmp_path)
 
-    assert (done.code, done.err) == (4, "kafka-dump-log: nothing matches /nowhere/*.log\n")
+    assert (done.code, done.err) == (
+        4,
+        "kafka-dump-log: nothing matches /nowhere/*.log [not-found]\n",
+    )
     assert list(tmp_path.iterdir()) == []
 
 
@@ -198,7 +201,7 @@ def test_small_files_of_a_log_directory(session: Session, tmp_path: Path) -> Non
 
     assert written == run_here(*files).out
     assert text.code == run_here(*files).code
-    assert mixed.errors[0] == "kafka-dump-log: logs and small files do not go together"
+    assert mixed.errors[0] == "kafka-dump-log: logs and small files do not go together [usage]"
 
 
 def test_gaps_beyond_some_are_counted(session: Session, tmp_path: Path) -> None:

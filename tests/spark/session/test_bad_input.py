@@ -71,7 +71,7 @@ def test_without_pyspark(tmp_path: Path) -> None:
     done = refused(tmp_path, "--output", "out", LOG, environment=without(tmp_path, "pyspark"))
 
     assert done.errors[-2:] == [
-        "kafka-dump-log: --spark needs pyspark, which is not installed",
+        "kafka-dump-log: --spark needs pyspark, which is not installed [usage]",
         f"hint: {extra_remedy('spark')}",
     ]
 
@@ -188,7 +188,7 @@ class TestOutput:
 
         assert done.code == 1
         assert done.errors[1:] == [
-            f"kafka-dump-log: cannot write {tmp_path}/none/out: No such file or directory"
+            f"kafka-dump-log: cannot write {tmp_path}/none/out: No such file or directory [not-writable]"
         ]
 
     @pytest.mark.usefixtures("session")
@@ -213,7 +213,9 @@ class TestOutput:
         done = self.run(place, "--overwrite")
 
         assert done.code == 1
-        assert done.errors[1].endswith("00000000000000000000.log in it comes from no dump")
+        assert done.errors[1].endswith(
+            "00000000000000000000.log in it comes from no dump [not-writable]"
+        )
         assert log.read_bytes() == Path(LOG).read_bytes()
 
     def test_earlier_output_stays_until_there_is_a_new_one(

@@ -130,6 +130,6 @@ def test_partition_that_cannot_be_read_does_not_refuse_the_others(
     done = run_here(str(folder), "--format", "csv")
 
     assert done.code == 1
-    assert done.errors[0].endswith("plain-0: Permission denied")
+    assert done.errors[0].endswith("plain-0: Permission denied [unreadable]")
     assert b"plain-1" in done.out
     assert b"plain-0" not in done.out

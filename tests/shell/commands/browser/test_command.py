@@ -163,7 +163,7 @@ def test_pipe_is_told_what_to_use_instead() -> None:
     assert done.code == 1
     assert done.text == ""
     assert done.errors == [
-        "kraftops: browse needs a terminal that can move its cursor",
+        "kraftops: browse needs a terminal that can move its cursor [usage]",
         "hint: tree -L 2 and find show the same as text",
     ]
 
