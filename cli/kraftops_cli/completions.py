@@ -48,7 +48,7 @@ SHELLS = {
 }
 _OURS = b"Made by scripts/generate.py"
 """What the first lines of all our completions have."""
-_FIRST_BYTES = 200
+_FIRST_BYTES = 200  # of a file, in which our mark would be
 
 
 @click.group(

@@ -7,8 +7,8 @@ from typing import Generic, TypeVar
 
 V = TypeVar("V")
 
-ENTRIES = 1 << 15
-LONGEST_KEY = 256
+ENTRIES = 1 << 15  # bounds memory: all are dropped then, as most keys of a log come again soon
+LONGEST_KEY = 256  # longer keys seldom come twice
 
 
 class Memo(dict[bytes, V], Generic[V]):

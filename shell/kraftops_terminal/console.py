@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console as RichConsole
     from rich.console import RenderableType
 
-_WIDEST = 100_000
+_WIDEST = 100_000  # columns where there is no terminal: no line is cut
 
 
 @dataclass(frozen=True, slots=True)

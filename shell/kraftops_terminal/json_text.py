@@ -10,7 +10,7 @@ from kraftops.tree.node import Leaf
 from kraftops_terminal.escaping import escaped_json
 from kraftops_terminal.theme import painted
 
-_ROOM = 76
+_ROOM = 76  # characters of a line on a terminal of 80, with a comma and room beside
 _KEY, _STRING, _NUMBER, _CONSTANT = "json.key", "json.string", "json.number", "json.constant"
 
 LeafText = Callable[[Leaf], str]

@@ -11,10 +11,10 @@ import click
 
 from kraftops_cli.syntax.values import JavaInteger
 
-MOST_IDS = 10_000
+MOST_IDS = 10_000  # in a range: more is a slip of the keyboard
 _SHORT = 3  # ids that are listed one by one
 _RANGE = re.compile(r"([0-9]{1,10})-([0-9]{1,10})")
-_MAX_ID = 0x7FFFFFFF
+_MAX_ID = 0x7FFFFFFF  # an int in Kafka
 
 
 class BrokerIds(click.ParamType[tuple[int, ...]]):

@@ -30,7 +30,7 @@ from kraftops.wire.rpc.connection import Connection, VersionRange
 from kraftops.wire.rpc.node_release import release_of
 from kraftops_cli.cluster.target import Target
 
-_NODE_SECONDS = 2.0
+_NODE_SECONDS = 2.0  # a broker that hangs must not hold up the description of the others
 _ASKED_AGAIN = 60  # descriptions, after which each broker was asked again
 
 

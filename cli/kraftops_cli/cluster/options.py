@@ -16,7 +16,7 @@ from kraftops_cli.syntax.values import Number, Seconds, Size
 from kraftops_cli.terminal.answer import FORM_ATTRIBUTES
 from kraftops_cli.terminal.streams import Terminal
 
-_MAX_BATCH = 1_000_000
+_MAX_BATCH = 1_000_000  # as many partitions as a KRaft cluster is made for
 _KAFKAS = frozenset(
     {"bootstrap_server", "bootstrap_controller", "command_config", "config", "ids"}
     | {"include_fenced_brokers"}

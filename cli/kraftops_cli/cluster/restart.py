@@ -42,7 +42,7 @@ from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.syntax.values import Number, Seconds
 
 _ROLES = {"brokers": "broker", "controllers": "controller"}
-_MOST_AT_ONCE = 1000
+_MOST_AT_ONCE = 1000  # more than any cluster has nodes
 EXAMPLES = (
     (
         "all nodes, by ssh",

@@ -53,8 +53,8 @@ unknown, the exit status is 6, and the other brokers are untried.
 With --format json the outcomes are in the answer, also where the work fails or is interrupted.""",
     ),
 )
-_LOOK_SECONDS = 5.0
-_PAUSE_SECONDS = 0.5
+_LOOK_SECONDS = 5.0  # after a request without an answer, for the change to show
+_PAUSE_SECONDS = 0.5  # between two looks
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,7 +18,7 @@ from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.escaping import escaped
 
-_PAUSE_SECONDS = 0.5
+_PAUSE_SECONDS = 0.5  # between two looks: a script does not notice half a second
 EXAMPLES = (
     (
         "after a rolling restart",

@@ -24,7 +24,7 @@ from kraftops_shell.session.image_source import ImageSource
 from kraftops_shell.session.session import FAILED, Session
 from kraftops_terminal.descriptors import is_terminal
 
-_POLL_SECONDS = 0.5
+_POLL_SECONDS = 0.5  # between two looks at the log for new records
 
 
 def run(request: ShellRequest, terminal: Terminal) -> int:

@@ -29,8 +29,9 @@ _VALUES_OF_OPTIONS = (
     (r"[^-/]+", "--group"),
 )
 """Patterns of values, and the options that take them."""
+# Characters of an argument file; a file that is named by mistake may have any size.
 _MAX_FILE_LENGTH = 1 << 20
-_MAX_FILE_ARGUMENTS = 100_000
+_MAX_FILE_ARGUMENTS = 100_000  # in files that may name each other
 
 
 @dataclass(frozen=True, slots=True)

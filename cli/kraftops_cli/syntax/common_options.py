@@ -10,7 +10,7 @@ from kraftops_cli.syntax.values import Size
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_cli.version import KAFKA_VERSION, VERSION
 
-_LEAST_MEMORY = 64 << 20
+_LEAST_MEMORY = 64 << 20  # a quarter is for the largest batch, and message.max.bytes may be some MB
 
 
 def _print_version(context: click.Context, _: click.Parameter, asked: object) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-_MAX_SECONDS = 10_000_000
+_MAX_SECONDS = 10_000_000  # a third of a year; the system's calls refuse far larger ones
 
 
 class Number(click.ParamType[int]):
@@ -49,7 +49,7 @@ class JavaInteger(click.ParamType[int]):
         )
 
 
-_LARGEST_SIZE = 1 << 50
+_LARGEST_SIZE = 1 << 50  # a petabyte: more than any disk of a broker
 
 
 class Size(click.ParamType[int]):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kraftops_terminal.escaped_output import EscapedOutput
     from kraftops_terminal.status import Status
 
-_LINES_AT_ONCE = 4096
+_LINES_AT_ONCE = 4096  # one call of write for many lines
 
 
 class Terminal:

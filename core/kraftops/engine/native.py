@@ -28,6 +28,7 @@ from kraftops.engine.count_contract import (
     Window,
 )
 from kraftops.engine.heavy_hitters import MOST_KEYS, HeavyHitters
+from kraftops.engine.native_values import named, named_all, named_if_any
 from kraftops.engine.scan_contract import Column, Note, Outcome, Request
 from kraftops.errors import DecodeError, KraftopsError
 from kraftops.log.batch import Batch, Header
@@ -41,7 +42,7 @@ from kraftops.records.control import definitions
 from kraftops.records.decoder import Decoder
 from kraftops.records.meaning import Label
 
-_NO_UNTIL = 1 << 63
+_NO_UNTIL = 1 << 63  # above every int64: no limit
 
 
 def line_count(text: bytes) -> int:
@@ -87,13 +88,10 @@ class NativeScan:
             outcome = self._scan.feed(data, start, position)
         except RuntimeError as error:
             raise _failure(position, error) from error
-        out, following, why, notes, gaps, marks, rows, columns = outcome
         table = None
-        if columns is not None:
-            table = {name: Column(*buffers) for name, buffers in columns.items()}
-        return Outcome(
-            out, following, why, [Note(*note) for note in notes], gaps, marks, rows, table
-        )
+        if outcome.columns is not None:
+            table = {name: named(Column, column) for name, column in outcome.columns.items()}
+        return named(Outcome, outcome)._replace(notes=named_all(Note, outcome.notes), columns=table)
 
 
 class NativeCounter:
@@ -130,23 +128,15 @@ class NativeCounter:
         tally = self._counter.tally()
         if tally is None:
             return None
-        reach, batches, records, offsets, times, history, epochs, codecs = tally[:8]
-        amounts, controls, errors, transactions = tally[8:]
-        committed, aborted, durations, producers, idempotent = transactions
-        producers = [ProducerTally(*producer) for producer in producers]
-        return Tally(
-            reach,
-            BatchTally(*batches),
-            records,
-            None if offsets is None else OffsetTally(*offsets),
-            times,
-            HistoryTally(*history),
-            epochs,
-            codecs,
-            self._labelled(amounts),
-            controls,
-            errors,
-            TransactionTally(committed, aborted, durations, producers, idempotent),
+        transactions = named(TransactionTally, tally.transactions)
+        return named(Tally, tally)._replace(
+            batches=named(BatchTally, tally.batches),
+            offsets=named_if_any(OffsetTally, tally.offsets),
+            history=named(HistoryTally, tally.history),
+            amounts=self._labelled(tally.amounts),
+            transactions=transactions._replace(
+                producers=named_all(ProducerTally, transactions.producers)
+            ),
         )
 
     def add(
@@ -168,26 +158,20 @@ class NativeCounter:
             raise _failure(batch.position, error) from error
         if counted is None:
             return None
-        records, size, skipped, offsets, times, amounts, numbers, errors = counted
-        labelled = self._labelled(amounts)
-        return Counted(records, size, skipped, offsets, times, labelled, numbers, errors)
+        return named(Counted, counted)._replace(amounts=self._labelled(counted.amounts))
 
     def tops(self) -> Tops:
         """Return keys and largest records so far."""
         tops = self._counter.tops()
         if tops is None:
             return Tops(HeavyHitters(), 0, [], HeavyHitters(), [])
-        keys, keyless, largest, producers, batches = tops
-        records = [
-            LargeRecord(size, position, offset, time, key_size, value_size, self._label_of(*label))
-            for size, position, offset, time, key_size, value_size, label in largest
-        ]
+        largest = named_all(LargeRecord, tops.largest)
         return Tops(
-            HeavyHitters(dict(keys[0]), *keys[1:]),
-            keyless,
-            records,
-            HeavyHitters(dict(producers[0]), *producers[1:]),
-            [LargeBatch(*batch) for batch in batches],
+            HeavyHitters(tops.keys.counts, tops.keys.total, tops.keys.error),
+            tops.keyless,
+            [record._replace(label=self._label_of(*record.label)) for record in largest],
+            HeavyHitters(tops.producers.counts, tops.producers.total, tops.producers.error),
+            named_all(LargeBatch, tops.batches),
         )
 
     def _labelled(

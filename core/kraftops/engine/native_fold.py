@@ -32,6 +32,7 @@ from kraftops.engine.metadata_state import (
     TopicEntry,
 )
 from kraftops.engine.native_rules import LIMITS, rules
+from kraftops.engine.native_values import named, named_all, named_if_any
 from kraftops.engine.timeline_contract import (
     KEPT_TABLES,
     Loss,
@@ -70,24 +71,19 @@ class NativeFold(Fold):
     def apply(
         self, data: bytes, address: int, position: int, number: int, stop: int
     ) -> FoldProgress:
-        return FoldProgress._make(_call(self.native.apply, data, address, position, number, stop))
+        progress = _call(self.native.apply, data, address, position, number, stop)
+        return named(FoldProgress, progress)
 
     def skim(self, data: bytes, position: int, number: int, stop: int) -> FoldProgress:
-        return FoldProgress._make(_call(self.native.skim, data, position, number, stop))
+        return named(FoldProgress, _call(self.native.skim, data, position, number, stop))
 
     def apply_window(
         self, window: bytes, start: int, first: int, bounds: BatchBounds
     ) -> WindowResult:
-        following, batches, transactions, last, inside, newest = _call(
-            self.native.apply_window, window, start, first, bounds
-        )
-        return WindowResult(
-            following,
-            batches,
-            transactions,
-            None if last is None else BatchHead._make(last),
-            None if inside is None else FoldProgress._make(inside),
-            newest,
+        result = _call(self.native.apply_window, window, start, first, bounds)
+        return named(WindowResult, result)._replace(
+            last=named_if_any(BatchHead, result.last),
+            inside=named_if_any(FoldProgress, result.inside),
         )
 
     def drop(self, address: int, reason: str) -> None:
@@ -107,10 +103,10 @@ class NativeFold(Fold):
         self.native.watch([(table, key) for table, key in keys])
 
     def changes(self) -> list[EntryChange]:
-        return list(map(EntryChange._make, self.native.changes()))
+        return named_all(EntryChange, self.native.changes())
 
     def keep_time(self, request: TimelineRequest) -> None:
-        self.native.keep_time(tuple(request), list(KEPT_TABLES))
+        self.native.keep_time(request, list(KEPT_TABLES))
 
     def set_clock(self, base: int, append_time: int | None) -> None:
         self.native.set_clock(base, append_time)
@@ -119,17 +115,16 @@ class NativeFold(Fold):
         self.native.start_timeline(time)
 
     def timeline(self) -> Timeline | None:
-        fields = self.native.timeline()
-        if fields is None:
+        timeline = self.native.timeline()
+        if timeline is None:
             return None
-        timeline = Timeline._make(fields)
-        return timeline._replace(
+        return named(Timeline, timeline)._replace(
             changes=[
-                TimedChange(time, address, EntryChange._make(change))
-                for time, address, change in timeline.changes
+                TimedChange(timed.time, timed.address, named(EntryChange, timed.change))
+                for timed in timeline.changes
             ],
-            partitions=list(map(Loss._make, timeline.partitions)),
-            topics=list(map(Loss._make, timeline.topics)),
+            partitions=named_all(Loss, timeline.partitions),
+            topics=named_all(Loss, timeline.topics),
         )
 
     def topic_names(self) -> dict[str, bytes]:
@@ -157,24 +152,24 @@ class NativeFold(Fold):
     def newest(self, topic_id: bytes, number: int) -> NewestRecord | None:
         if not -_INT32 <= number < _INT32:
             return None
-        return _newest(self.native.newest(topic_id, number))
+        return named_if_any(NewestRecord, self.native.newest(topic_id, number))
 
     def newest_below(self, topic_id: bytes | None, exact: Fold | None) -> NewestRecord | None:
-        return _newest(self.native.newest_below(topic_id, _native_of(exact) if exact else None))
+        newest = self.native.newest_below(topic_id, _native_of(exact) if exact else None)
+        return named_if_any(NewestRecord, newest)
 
     def partition(self, topic_id: bytes, number: int) -> PartitionState | None:
         if not -_INT32 <= number < _INT32:
             return None
-        state = _call(self.native.partition, topic_id, number)
-        return None if state is None else PartitionState._make(state)
+        return named_if_any(PartitionState, _call(self.native.partition, topic_id, number))
 
     def partitions(self, topic_id: bytes) -> list[tuple[int, PartitionState]]:
         states = _call(self.native.partitions, topic_id)
-        return [(number, PartitionState._make(state)) for number, state in states]
+        return [(number, named(PartitionState, state)) for number, state in states]
 
     def states(self, chosen: Sequence[tuple[bytes, int]]) -> list[PartitionState | None]:
         states = _call(self.native.states, list(chosen))
-        return [None if state is None else PartitionState._make(state) for state in states]
+        return [named_if_any(PartitionState, state) for state in states]
 
     def count_with(self, condition: PartitionCondition) -> int:
         return self.native.count_with(condition)
@@ -232,16 +227,17 @@ class NativeFold(Fold):
 
     def brokers(self) -> dict[int, BrokerEntry]:
         return {
-            broker: BrokerEntry(epoch, tuple(addresses), NewestRecord(*newest))
-            for broker, epoch, addresses, newest in self.native.brokers()
+            broker.id: BrokerEntry(
+                broker.epoch, tuple(broker.addresses), named(NewestRecord, broker.newest)
+            )
+            for broker in self.native.brokers()
         }
 
     def tables(self) -> Tables:
-        controllers, *others = self.native.tables()
-        return Tables(controllers, {}, *others)
+        return named(Tables, self.native.tables())
 
     def cluster_tables(self) -> ClusterTables:
-        return ClusterTables._make(self.native.cluster_tables())
+        return named(ClusterTables, self.native.cluster_tables())
 
 
 _INT32 = 1 << 31
@@ -265,10 +261,6 @@ def _call(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
 
 def _listed(topics: Sequence[bytes] | None) -> list[bytes] | None:
     return None if topics is None else list(topics)
-
-
-def _newest(newest: tuple[int, int, bool] | None) -> NewestRecord | None:
-    return None if newest is None else NewestRecord._make(newest)
 
 
 def _has_surrogates(text: str) -> bool:

@@ -18,6 +18,7 @@ from kraftops.engine.metadata_state import (
     VERSION_FEATURE,
     VERSION_LEVELS,
 )
+from kraftops.engine.native_values import named_all
 from kraftops.engine.timeline_contract import (
     BROKER_RESOURCE,
     DEFAULT_MIN_ISR,
@@ -108,4 +109,4 @@ LIMITS: dict[str, Any] = {
 
 def index_records(data: bytes, position: int, number: int, stop: int) -> list[RecordGroup]:
     """Return the groups of similar records; see `kraftops.engine.choice.index_records`."""
-    return list(map(RecordGroup._make, rules().index(data, position, number, stop)))
+    return named_all(RecordGroup, rules().index(data, position, number, stop))

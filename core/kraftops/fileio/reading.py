@@ -8,6 +8,7 @@ import stat
 
 from kraftops.fileio.mounts import extent_at
 
+# server.properties have some thousand bytes; a log that is named by mistake more.
 CONFIG_BYTES = 4 << 20
 PLAN_BYTES = 64 << 20  # the replicas of half a million partitions
 _SMALL_BYTES = 16 << 20  # checkpoints have 20 to 300 for a partition

@@ -12,6 +12,7 @@ from kraftops.log.codecs import zstd_module
 from kraftops.log.log_file import LogFile
 from kraftops.log.reader import BLOCK, DamagedArchive
 
+# Packed bytes that are read at once; they inflate to some MB at most usually.
 _PACKED_BLOCK = 64 * 1024
 _MOST_XZ_BYTES = 256 * 1024 * 1024  # of memory; the output of `xz -9` takes 65 MiB
 

@@ -11,7 +11,7 @@ from kraftops.log.heads import head_in
 from kraftops.log.indexes import OffsetEntry
 from kraftops.log.log_file import LogFile
 
-_BLOCK = 64 * 1024
+_BLOCK = 64 * 1024  # one read has the lengths of several small batches
 _LENGTH = Struct(">i").unpack_from
 
 FileId = tuple[int, int]

@@ -28,7 +28,7 @@ OpenProducer = Callable[[Turn], AbstractContextManager[Produce[T, R]]]
 
 _MAX_PENDING_BYTES = 16 << 20
 """Bytes of output, and of results with `nbytes`, that wait before threads wait, too."""
-_JOIN_SECONDS = 2
+_JOIN_SECONDS = 2  # a thread that reads a slow disk does not hold up Ctrl-C for longer
 
 
 def run_ordered(

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from kraftops.engine.metadata_state import PartitionState
 from kraftops.image.state.image import MetadataImage
 
-_SHOWN = 5
+_SHOWN = 5  # names that fit into a line of an error
 
 
 class TopicPartition(NamedTuple):

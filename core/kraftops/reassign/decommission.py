@@ -24,7 +24,7 @@ from kraftops.reassign.settings import clear_marked, cordon, has_cordons
 from kraftops.wire.rpc.cluster import describe_quorum, unregister_broker
 from kraftops.wire.rpc.error_codes import BROKER_ID_NOT_REGISTERED, CLUSTER_AUTHORIZATION_FAILED
 
-_MOST_IDS = 20
+_MOST_IDS = 20  # that fit into a line of an error
 _CHANGES = frozenset({"batch", "cordoned", "throttles-removed", "unregistered"})
 """The events of changes; the mark of an operation, which each run writes, only names its author."""
 

@@ -30,6 +30,7 @@ from kraftops.reassign.window import WINDOW_BYTES, Window, next_moves
 from kraftops.wire.admin.replicas import Refusal, alter_reassignments
 from kraftops.wire.net.deadline import Deadline
 
+# Between two questions: an answer about all reassignments costs the broker little.
 PAUSE_SECONDS = 1.0
 _SEEN_SECONDS = 10.0
 """Time in which a change that the controllers have made shows in the answers of a broker."""
@@ -37,8 +38,9 @@ _LOOK_SECONDS = 5.0
 """Time between two questions for sizes: a broker walks over its files to answer one."""
 _NOTE_SECONDS = 10.0
 """Time between two changes of the mark, each of which brokers load as a configuration."""
+# A refusal that ten rounds, ten seconds, do not change is not a moment of an election.
 _MAX_REFUSED_ROUNDS = 10
-_SHOWN = 3
+_SHOWN = 3  # names that fit into a line of a note
 _STILL_SECONDS = 15.0
 """Time after which it is worth a word that nothing moves: three looks at the sizes."""
 STALL_SECONDS = 300.0

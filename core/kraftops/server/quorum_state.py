@@ -11,7 +11,7 @@ from kraftops.uuids import from_text
 
 FILE_NAME = "quorum-state"
 
-_LAST_EPOCH = 0x7FFFFFFF
+_LAST_EPOCH = 0x7FFFFFFF  # an int in Kafka
 _INTS = {
     0: ("leaderId", "leaderEpoch", "votedId", "appliedOffset"),
     1: ("leaderId", "leaderEpoch", "votedId"),

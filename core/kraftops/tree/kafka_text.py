@@ -43,7 +43,7 @@ class _Named(TypedDict):
 
 Named = TypeVar("Named", bound=_Named)
 
-_UNBOUNDED = 0x7FFF
+_UNBOUNDED = 0x7FFF  # `Short.MAX_VALUE`, which Kafka shows as +
 _HALVES = Struct(">qq")
 
 

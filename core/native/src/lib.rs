@@ -33,7 +33,7 @@ use count::PyCounter;
 use fold::{PyFold, PyRules};
 use inflate::Inflater;
 use pyo3::prelude::*;
-use python::{PyControl, PyDecoder, PyScan};
+use python::{Note, Outcome, PyColumn, PyControl, PyDecoder, PyScan};
 
 /// The number of ends of lines in text.
 #[pyfunction]
@@ -51,6 +51,11 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyCounter>()?;
     module.add_class::<PyRules>()?;
     module.add_class::<PyFold>()?;
+    module.add_class::<Note>()?;
+    module.add_class::<PyColumn>()?;
+    module.add_class::<Outcome>()?;
+    count::add_values(module)?;
+    fold::add_values(module)?;
     module.add_function(wrap_pyfunction!(line_count, module)?)?;
     module.add("POSITION_BITS", fold::POSITION_BITS)?;
     module.add("RANGE_BITS", fold::RANGE_BITS)?;

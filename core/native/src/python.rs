@@ -7,7 +7,7 @@ use crate::scan::{OutputForm, Scan, ScanRequest, Step};
 use crate::select::Select;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyTuple};
+use pyo3::types::{PyBytes, PyDict};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -91,6 +91,37 @@ pub fn compile_scan(
     ))
 }
 
+/// See `kraftops.engine.scan_contract.Note`.
+#[pyclass(frozen, get_all)]
+#[derive(Clone)]
+pub struct Note {
+    kind: i32,
+    position: i64,
+    reason: String,
+    output_position: usize,
+}
+
+/// See `kraftops.engine.scan_contract.Column`.
+#[pyclass(frozen, get_all, name = "Column")]
+pub struct PyColumn {
+    data: Py<PyBytes>,
+    offsets: Option<Py<PyBytes>>,
+    valid: Option<Py<PyBytes>>,
+}
+
+/// See `kraftops.engine.scan_contract.Outcome`.
+#[pyclass(frozen, get_all)]
+pub struct Outcome {
+    out: Py<PyBytes>,
+    next: usize,
+    why: i32,
+    notes: Vec<Note>,
+    gaps: Py<PyBytes>,
+    marks: Py<PyBytes>,
+    rows: usize,
+    columns: Option<Py<PyDict>>,
+}
+
 /// The scan of a file, fed with its bytes in order.
 #[pyclass(name = "Scan")]
 pub struct PyScan {
@@ -137,14 +168,8 @@ impl PyScan {
         self.scan.last_offset = offset;
     }
 
-    /// Return the fields of an `Outcome`; see `kraftops.engine.scan_contract.Scan.feed`.
-    fn feed<'py>(
-        &mut self,
-        py: Python<'py>,
-        data: &[u8],
-        start: usize,
-        position: i64,
-    ) -> PyResult<Bound<'py, PyTuple>> {
+    /// See `kraftops.engine.scan_contract.Scan.feed`.
+    fn feed(&mut self, py: Python, data: &[u8], start: usize, position: i64) -> PyResult<Outcome> {
         let base = position.wrapping_sub(start as i64);
         let mut next = start;
         let why = loop {
@@ -178,35 +203,43 @@ impl PyScan {
 }
 
 impl PyScan {
-    fn outcome<'py>(
-        &mut self,
-        py: Python<'py>,
-        next: usize,
-        why: i32,
-    ) -> PyResult<Bound<'py, PyTuple>> {
+    fn outcome(&mut self, py: Python, next: usize, why: i32) -> PyResult<Outcome> {
         let scan = &mut self.scan;
-        let out = PyBytes::new(py, &scan.output.bytes);
+        let bytes = |raw: &[u8]| PyBytes::new(py, raw).unbind();
+        let out = bytes(&scan.output.bytes);
         scan.output.bytes.clear();
-        let notes: Vec<(i32, i64, String, usize)> = scan
-            .notes
-            .drain(..)
-            .map(|note| (!note.is_failure as i32, note.position, note.reason, note.at))
-            .collect();
-        let gaps = PyBytes::new(py, &std::mem::take(&mut scan.gaps));
-        let marks = PyBytes::new(py, &std::mem::take(&mut scan.marks));
+        let notes = scan.notes.drain(..).map(|note| Note {
+            kind: !note.is_failure as i32,
+            position: note.position,
+            reason: note.reason,
+            output_position: note.at,
+        });
+        let notes = notes.collect();
         let rows = scan.columns.rows;
         let columns = if rows == 0 {
             None
         } else {
             let columns = PyDict::new(py);
             for (name, (data, offsets, valid)) in scan.columns.take() {
-                let optional = |buffer: Option<Vec<u8>>| buffer.map(|b| PyBytes::new(py, &b));
-                let parts = (PyBytes::new(py, &data), optional(offsets), optional(valid));
-                columns.set_item(name, parts)?;
+                let column = PyColumn {
+                    data: bytes(&data),
+                    offsets: offsets.as_deref().map(bytes),
+                    valid: valid.as_deref().map(bytes),
+                };
+                columns.set_item(name, Py::new(py, column)?)?;
             }
-            Some(columns)
+            Some(columns.unbind())
         };
-        (out, next, why, notes, gaps, marks, rows, columns).into_pyobject(py)
+        Ok(Outcome {
+            out,
+            next,
+            why,
+            notes,
+            gaps: bytes(&std::mem::take(&mut scan.gaps)),
+            marks: bytes(&std::mem::take(&mut scan.marks)),
+            rows,
+            columns,
+        })
     }
 }
 

@@ -19,7 +19,7 @@ from kraftops_shell.grammar.paths import absolute, escaped
 from kraftops_shell.session.moving import travel_of
 from kraftops_shell.session.session import Session
 
-_MOST_MEANT = 3
+_MOST_MEANT = 3  # names that fit into a line
 _MOST_OF_MANY = 100
 """The changes of a directory of many nodes, unless --limit has another number."""
 _TOPIC_NAMES = Wanted(lambda _: [EntryKey("topic-names")])

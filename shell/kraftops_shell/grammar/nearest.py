@@ -28,7 +28,7 @@ def meant(word: str, vocabulary: Iterable[str]) -> list[str]:
     return [candidate for candidate, steps in near.items() if steps == least <= most]
 
 
-_SHORT = 3
+_SHORT = 3  # characters of a word in which two slips would leave nothing of it
 
 
 def distance(word: str, target: str) -> int:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from prompt_toolkit.lexers import Lexer
 
 _REFRESH_SECONDS = 1.0  # between updates of the toolbar
-_SEARCH_SECONDS = 0.1
+_SEARCH_SECONDS = 0.1  # that a person who types does not notice
 _MENU = 200
 """Candidates of a menu."""
 _MENU_ROWS, _LEAST_ROWS = 6, 16

@@ -12,8 +12,8 @@ from itertools import islice
 from kraftops.fileio.atomic import temporary_file
 from kraftops.fileio.private import make_private_directories
 
-KAFKAS_LIMIT = 500
-_LIMIT = 10_000
+KAFKAS_LIMIT = 500  # `DefaultHistory.DEFAULT_HISTORY_SIZE` of JLine, which Kafka's shell uses
+_LIMIT = 10_000  # lines, of 50 bytes usually: a file that is read at each start
 _FOLDER, _FILE = "kraftops", "metadata-shell-history"
 
 

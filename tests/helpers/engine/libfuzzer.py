@@ -154,10 +154,10 @@ def one(data: bytes) -> None:
     scan = _native.Scan(decoder, native._control(), _inflater(), described)
     at = 0
     for _ in range(_MOST_CALLS):
-        following, why = scan.feed(log, at, at)[1:3]
-        assert at <= following <= len(log)
-        at = following
-        if why != Why.FULL:
+        outcome = scan.feed(log, at, at)
+        assert at <= outcome.next <= len(log)
+        at = outcome.next
+        if outcome.why != Why.FULL:
             break
     else:
         raise AssertionError("no end of calls")

@@ -32,7 +32,7 @@ from kraftops_terminal.tables import table_of, table_text
 if TYPE_CHECKING:
     import click
 
-_SHOWN = 20
+_SHOWN = 20  # rows before "and N more": a screen
 _READ = ("DESCRIBE", "DESCRIBE_CONFIGS")
 _CHANGE = (*_READ, "ALTER", "ALTER_CONFIGS")
 _OF_COMMANDS = {"safe-to-stop": _READ, "problems": _READ}

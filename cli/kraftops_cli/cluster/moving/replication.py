@@ -25,7 +25,7 @@ EXAMPLES = (
         "kafka-cluster replication -b b:9092 --topic orders --factor 3 --throttle 50M --yes",
     ),
 )
-_MOST_REPLICAS = 1000
+_MOST_REPLICAS = 1000  # more than any cluster has brokers
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,8 +27,8 @@ _BROKERS = [field for field in BROKER if field.name != "directories"]
 """As in `describe`; the ids of directories would take all of a line."""
 _PAGES: Keys = (("p", "problems"), ("c", "changes"), ("o", "operations"))
 _KEYS: Keys = (("↵", "broker"), *_PAGES, ("s S", "sort"), ("r", "reverse"))
-_LEAST_BROKERS = 3
-_TIME_WIDTH = 10
+_LEAST_BROKERS = 3  # rows; on a lower screen, other parts are left out for them
+_TIME_WIDTH = 10  # of HH:MM:SS and two blanks
 
 
 def frame(

@@ -13,7 +13,7 @@ from kraftops_terminal.live import Subject
 from kraftops_terminal.live_pages import PROBLEMS, cell, change_parts, partition_parts
 from kraftops_terminal.tables import Table
 
-_MOST_MOVING = 500
+_MOST_MOVING = 500  # rows that one scrolls through; `operations` has all
 _MOVING_COLUMNS = Column("PARTITION"), Column("REPLICAS"), Column("ADDING"), Column("REMOVING")
 _NEEDS_LOG = "this needs the metadata log: describe --bootstrap-controller HOST:PORT --watch"
 

@@ -15,7 +15,7 @@ from kraftops_terminal.live import LiveState, Subject, has_words, opened
 
 MOST_COUNTS = 600
 """Descriptions whose counts are kept."""
-_MOST_HAPPENINGS = 200
+_MOST_HAPPENINGS = 200  # more than the tallest screen shows
 
 
 class Order(NamedTuple):

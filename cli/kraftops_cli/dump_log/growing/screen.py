@@ -28,7 +28,7 @@ from kraftops_terminal.live import (
 )
 from kraftops_terminal.widths import cut
 
-_MOST_STEPS = 600
+_MOST_STEPS = 600  # of the history: more than the widest screen has columns
 _PROBLEMS: Keys = (("p", "problems"),)
 _KEYS: Keys = (("↵", "log"), *_PROBLEMS)
 _HEAD = 3  # lines above the table

@@ -9,7 +9,7 @@ from kraftops.log import legacy
 from kraftops.log.batch import CONTROL, DELETE_HORIZON, TRANSACTIONAL, Batch, int64, records
 from kraftops.memory import Meter
 
-NO_PRODUCER = -1
+NO_PRODUCER = -1  # as Kafka stores it (`RecordBatch.NO_PRODUCER_ID`)
 _ABORT, _COMMIT = 0, 1
 _new = tuple.__new__  # of a named tuple: half the time of its own constructor
 

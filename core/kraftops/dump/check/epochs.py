@@ -14,8 +14,8 @@ from kraftops.errors import SourceError
 from kraftops.server.loader.text_files import EpochEntry
 from kraftops.server.partition_files import EPOCHS, PartitionFiles
 
-_NO_EPOCH = -1
-_NO_END = 1 << 63
+_NO_EPOCH = -1  # as Kafka stores it (`RecordBatch.NO_PARTITION_LEADER_EPOCH`)
+_NO_END = 1 << 63  # above every offset: the newest epoch has no end yet
 
 
 class EpochCheck:

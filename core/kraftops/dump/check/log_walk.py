@@ -40,7 +40,7 @@ from kraftops.log.log_file import LogFile
 from kraftops.memory import Turn, run_budget
 from kraftops.server.partition_files import PartitionFiles, SegmentFiles
 
-_KNOWN_MAGICS = (0, 1, 2)
+_KNOWN_MAGICS = (0, 1, 2)  # `RecordBatch.MAGIC_VALUE_V0` to `MAGIC_VALUE_V2`
 _MOST_GAPS = 3  # between segments: a lost one leaves one, compaction leaves many
 
 

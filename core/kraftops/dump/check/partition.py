@@ -55,7 +55,7 @@ from kraftops.uuids import from_text, to_text
 
 _LOOKS = 3  # at a partition that a server changes meanwhile
 _MOST_LOOKS = 10  # where each look misses a file that the server has just deleted
-_RECENT_SECONDS = 60
+_RECENT_SECONDS = 60  # Kafka deletes a renamed file after file.delete.delay.ms, a minute
 _PAUSE_SECONDS = 0.2  # a server makes, renames and deletes the files of a segment one by one
 _COMPACTED = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
 

@@ -25,7 +25,7 @@ from kraftops.uris import is_remote
 PART_BYTES = 2 << 20
 """The approximate size of a part: a tenth of a second of work, so that all threads end together."""
 
-_WORTH_A_JOB = 4 << 20
+_WORTH_A_JOB = 4 << 20  # bytes that take longer to read than a thread takes to start
 
 
 class PartResult(NamedTuple):

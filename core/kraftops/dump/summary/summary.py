@@ -31,8 +31,8 @@ from kraftops.records.meaning import Label
 MOST_LABELS = 1000
 """Record types with their versions that are counted one by one; all others are `OTHER`."""
 
-_MOST_EPOCHS = 10_000
-_SITES_LISTED = 20
+_MOST_EPOCHS = 10_000  # bounds memory; a log with an election an hour gets there in a year
+_SITES_LISTED = 20  # of damage: as many as a screen shows; the others are counted
 _OTHER = Label("OTHER", None)
 
 

@@ -30,7 +30,7 @@ from kraftops.memory import Meter, run_budget
 
 _POSITION_MASK = (1 << POSITION_BITS) - 1
 _FILE_SHIFT = 48  # a place is the number of a file above a position in it
-_CACHE_BYTES = 16 << 20
+_CACHE_BYTES = 16 << 20  # of inflated batches: leaves of neighbours are read from the same ones
 _CRC_POSITION = 17  # in a batch of magic 2: after base offset, length, epoch and magic
 
 

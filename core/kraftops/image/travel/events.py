@@ -14,8 +14,8 @@ from kraftops.image.state.image import MetadataImage
 from kraftops.records.dialects import KAFKA_DIALECT
 
 _SERIES = ("elections", "isrShrinks", "isrExpands")
-_LATEST = (1 << 63) - 1
-_MOST_CHANGES = 100_000
+_LATEST = (1 << 63) - 1  # no time is impossible
+_MOST_CHANGES = 100_000  # of each table; about 20 MB
 
 
 class LogEvents(NamedTuple):

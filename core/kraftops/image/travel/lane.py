@@ -11,7 +11,7 @@ from kraftops.image.travel.course import Course
 from kraftops.log.batch import Batch
 
 _LEAST_INTERVAL = 4 << 20  # bytes of the log, which are read in about 10 ms
-_MOST_NEAR = 4
+_MOST_NEAR = 4  # states around the newest steps, so that a step back reads little
 
 
 class Lane:

@@ -35,7 +35,7 @@ TABLES = (
     "producer-ids",
 )
 _FIRST_SPAN = 256  # offsets
-_WIDER = 8
+_WIDER = 8  # times the span before: a rare change is found in a few reads
 _MORE = 64  # offsets after a change that was found: the next search may find its change there
 
 

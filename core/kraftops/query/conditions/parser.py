@@ -35,7 +35,7 @@ _TOKEN = re.compile(
 )
 _PART = re.compile(rf"{WORD}|{_TEXT}")
 _BLANKS = re.compile(r"\s*")
-_MAX_DEPTH = 64
+_MAX_DEPTH = 64  # far from Python's limit of recursion; nobody writes as many parentheses
 _EXAMPLE = "as value.leader = 3, type in ('TOPIC_RECORD'), headers.trace ~ '^a'"
 
 

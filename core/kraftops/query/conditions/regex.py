@@ -18,9 +18,9 @@ from itertools import takewhile
 Ranges = tuple[tuple[int, int], ...]
 """First and last code points of a class, in order."""
 
-_LAST = 0x10FFFF
-_MAX_STEPS = 1000
-_MAX_DEPTH = 64
+_LAST = 0x10FFFF  # Unicode's last code point
+_MAX_STEPS = 1000  # a text costs its length times the steps, so that a pattern cannot hang a scan
+_MAX_DEPTH = 64  # far from Python's limit of recursion
 _MAX_STATES = 2000  # sets of states that are kept
 _CLASSES: dict[str, Ranges] = {
     "d": ((48, 57),),

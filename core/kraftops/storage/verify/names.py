@@ -23,7 +23,7 @@ from kraftops.storage.logdirs.node import Node, recover_command
 
 LIMIT = 5.0
 """Seconds for all names together."""
-_SIDE_BY_SIDE = 16
+_SIDE_BY_SIDE = 16  # threads: names that do not resolve hang for seconds each
 _DNS = "correct the name, or the name resolution of this machine"
 
 Failures = Mapping[str, str]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from kraftops.wire.rpc.connection import Connection
 
-UNKNOWN_TOPIC_OR_PARTITION = 3
+UNKNOWN_TOPIC_OR_PARTITION = 3  # `Errors` of Kafka
 
 
 class ResourceType(IntEnum):
@@ -46,7 +46,7 @@ class ConfigChange(NamedTuple):
 DEFAULTS = ""
 """The name of the default configuration of all brokers, which any broker tells and changes."""
 _OWN_SOURCES = {ResourceType.TOPIC: 1, ResourceType.BROKER: 2}
-_SOURCE_OF_DEFAULTS = 3
+_SOURCE_OF_DEFAULTS = 3  # `ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG`
 
 
 def describe_configs(

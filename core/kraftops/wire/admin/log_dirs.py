@@ -11,7 +11,7 @@ from kraftops.wire.admin.replicas import Refusal, refusal
 from kraftops.wire.net.codec import Answer
 from kraftops.wire.rpc.connection import Connection
 
-REPLICA_NOT_AVAILABLE = 9
+REPLICA_NOT_AVAILABLE = 9  # `Errors` of Kafka
 
 
 def ask_log_dirs(

@@ -12,7 +12,8 @@ from kraftops.placement.placement import BrokerPlace, Placement, Replicas, Topic
 from kraftops.wire.rpc.cluster import describe_cluster, lists_fenced
 from kraftops.wire.rpc.connection import Connection
 
-NO_REASSIGNMENT_IN_PROGRESS = 85
+NO_REASSIGNMENT_IN_PROGRESS = 85  # `Errors` of Kafka
+# For the controller to answer, so that the answer comes before our own timeout.
 _TIMEOUT_MS = 10_000
 _COUNTS_SINCE = 1  # the version of AlterPartitionReassignments that can refuse other counts
 
@@ -128,7 +129,7 @@ class Election(IntEnum):
     UNCLEAN = 1
 
 
-_ELECTION_NOT_NEEDED = 84
+_ELECTION_NOT_NEEDED = 84  # `Errors` of Kafka
 
 
 def elect_leaders(

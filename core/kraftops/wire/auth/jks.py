@@ -21,7 +21,7 @@ X509 = b"X.509"
 
 _WHITENER = b"Mighty Aphrodite"
 _HEAD = Struct(">4sii")
-_DIGEST_SIZE = 20
+_DIGEST_SIZE = 20  # of SHA-1, at the end of a store (`JavaKeyStore`)
 
 
 def trusted_certificates(data: bytes, password: str | None) -> list[bytes]:

@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from http.client import HTTPResponse
     from ssl import SSLContext
 
-_LARGEST_TOKEN = 1 << 20
+_LARGEST_TOKEN = 1 << 20  # tokens have some kB; a wrong file may have any size
 _BLOCK = 1 << 16
 _MAX_BLOCKS = 1 << 10  # a server may send less than a block at a time
+# UnsecuredLoginLifetimeSeconds of Kafka's `OAuthBearerUnsecuredLoginCallbackHandler`.
 _LIFETIME = 3600
 _CLAIM = "unsecuredLoginStringClaim_"
 _EXTENSION = "extension_"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from kraftops.wire.config.jaas import Login
 
 TIMEOUT = 15.0
-CONNECT_TIMEOUT = 5.0
+CONNECT_TIMEOUT = 5.0  # for each address, to connect, to shake hands and to log in
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ _ENTRY = re.compile(
     r"(?:[0-9a-zA-Z\-%._]*://)?(?:(\d{1,10})@)?(?:\[([0-9a-zA-Z%.:]+)\]|([^\[\]:@/\s]+)):(\d{1,10})"
     r"(?::[A-Za-z0-9_-]{22})?"
 )
-_LAST_PORT = 65535
+_LAST_PORT = 65535  # a port has 16 bits
 
 
 class Address(NamedTuple):

@@ -17,7 +17,7 @@ from kraftops.varint import read_uvarint
 Answer = Any
 """An answer: a container of kafka-python, with fields in snake case."""
 
-API_VERSIONS = 18
+API_VERSIONS = 18  # `ApiKeys.API_VERSIONS`, whose answer has a header of its own (KIP-511)
 OUR_DEFINITIONS = "kraftops.wire.messages"
 _OURS = ("AddRaftVoter", "FetchSnapshot", "RemoveRaftVoter", "UnregisterBroker")
 _HEAD = struct.Struct(">hhih")

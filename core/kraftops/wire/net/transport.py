@@ -20,7 +20,7 @@ A batch of metadata has at most 8 MiB, and comes whole; a million partitions tak
 """
 
 _RESERVED_BYTES = 4 << 20  # for a frame before any of it is there
-_TLS_ALERT = 0x15
+_TLS_ALERT = 0x15  # the first byte of a TLS alert (RFC 8446, 5.1): the port speaks TLS
 _HTTP = "an HTTP server answers there, no Kafka"
 _FOREIGN = {
     b"HTTP": _HTTP,

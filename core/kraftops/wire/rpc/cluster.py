@@ -15,7 +15,7 @@ from kraftops.wire.rpc.error_codes import BROKER_ID_NOT_REGISTERED, REQUEST_TIME
 METADATA_TOPIC = "__cluster_metadata"  # `log/files.py` costs a command of the cluster its start
 _ENDPOINT_TYPES = {NodeKind.BROKER: 1, NodeKind.CONTROLLER: 2}
 _FENCED_SINCE = 2  # the version of DescribeCluster that lists fenced brokers
-_CONTROLLERS_SINCE = 1
+_CONTROLLERS_SINCE = 1  # the version of DescribeCluster that controllers answer (KIP-919)
 OPERATIONS = {
     "CREATE": 5,
     "ALTER": 7,

@@ -28,7 +28,7 @@ FETCH, METADATA, DESCRIBE_QUORUM = 1, 3, 55
 UNKNOWN_HINT = "it may be done later: look before you try again"
 _FIRST_CORRELATION_ID = int.from_bytes(b"\r\n\r\n")
 """An HTTP server takes it for the end of a request, and answers instead of waiting."""
-_MAX_BYTES_BEFORE_LOGIN = 1 << 20
+_MAX_BYTES_BEFORE_LOGIN = 1 << 20  # what is not a broker may claim any size
 _VERSIONS_BEFORE_LOGIN = {"ApiVersions": 3, "SaslHandshake": 1, "SaslAuthenticate": 2}
 _PERMISSION = re.compile(r"needs (\w+) permission")
 _KRAFT_QUORUM_VERSION = 1  # of DescribeQuorum: since Kafka 3.3, never with ZooKeeper

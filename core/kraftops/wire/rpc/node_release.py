@@ -24,7 +24,7 @@ class SupportedFeature(Protocol):
         """The lowest and the highest level."""
 
 
-_FETCH = 1
+_FETCH = 1  # `ApiKeys.FETCH`, whose versions tell releases apart
 
 
 def release_of(

@@ -7,7 +7,7 @@ mod transactions;
 use crate::batch::{CODECS, HEADER_SIZE, Header, Next, holds_its_records, next_batch, read_record};
 use crate::reader::Reader;
 use crate::scan::{Scan, Step};
-pub use python::PyCounter;
+pub use python::{PyCounter, add_values};
 use std::collections::HashMap;
 use tally::Tally;
 use tops::Tops;

@@ -1,14 +1,15 @@
-//! The class `Counter` for Python, used by `kraftops.engine.native`.
-use super::tally::Tally;
-use super::tops::{HeavyHitters, Large, LargeBatch, Limits, Tops};
+//! The class `Counter` for Python, and the values that it returns; each has the name and the fields of
+//! one in `kraftops.engine.count_contract`.
+use super::tally::{History, Span, Tally};
+use super::tops::{HeavyHitters, LargeBatch, LargeRecord, Limits, Tops};
 use super::transactions::{Begin, Producer, Transactions};
-use super::{Amounts, Counted, Counter, Inflated, Label};
+use super::{Amounts, Counted, Counter, Counts, Inflated};
 use crate::batch::{HEADER_SIZE, Next, next_batch};
 use crate::inflate::{Inflater, Records};
 use crate::python::{PyControl, PyDecoder, compile_scan, guarded};
 use crate::scan::Step;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyTuple};
+use pyo3::types::{PyBytes, PyDict};
 
 /// The counter of the records of a file, given its batches in order.
 #[pyclass(name = "Counter")]
@@ -17,17 +18,94 @@ pub struct PyCounter {
     inflater: Py<Inflater>,
 }
 
+/// Type, version, number and bytes of records.
 type Amount = (Option<i32>, Option<i32>, u64, u64);
-type CountedFields = (
-    u64,
-    u64,
-    u64,
-    Option<(i64, i64)>,
-    Option<(i64, i64)>,
-    Vec<Amount>,
-    Option<Vec<u32>>,
-    Vec<(i64, u64, String)>,
-);
+
+#[pyclass(frozen, get_all, name = "Counted")]
+pub struct PyCounted {
+    records: u64,
+    size: u64,
+    skipped: u64,
+    offsets: Option<(i64, i64)>,
+    times: Option<(i64, i64)>,
+    amounts: Vec<Amount>,
+    numbers: Option<Vec<u32>>,
+    errors: Vec<(i64, u64, String)>,
+}
+
+#[pyclass(frozen, get_all, name = "HeavyHitters")]
+pub struct PyHeavyHitters {
+    counts: Py<PyDict>,
+    total: u64,
+    error: u64,
+}
+
+#[pyclass(frozen, get_all, name = "Tops")]
+pub struct PyTops {
+    keys: Py<PyHeavyHitters>,
+    keyless: u64,
+    largest: Vec<LargeRecord>,
+    producers: Py<PyHeavyHitters>,
+    batches: Vec<LargeBatch>,
+}
+
+#[pyclass(frozen, get_all)]
+#[derive(Clone)]
+pub struct BatchTally {
+    amount: (u64, u64),
+    control: u64,
+    transactional: u64,
+    magics: Counts,
+    sizes: Counts,
+    records: Counts,
+}
+
+#[pyclass(frozen, get_all)]
+#[derive(Clone)]
+pub struct OffsetTally {
+    first: i64,
+    last: i64,
+    gaps: (Vec<(i64, i64)>, u64, i128),
+    backward: u64,
+    removed: i128,
+}
+
+#[pyclass(frozen, get_all)]
+#[derive(Clone)]
+pub struct ProducerTally {
+    producer_id: i64,
+    epoch: i16,
+    numbers: (u64, u64, u64, u64),
+    head: Option<Begin>,
+    first_end: Option<i64>,
+    tail: Option<Begin>,
+}
+
+#[pyclass(frozen, get_all)]
+#[derive(Clone)]
+pub struct TransactionTally {
+    committed: u64,
+    aborted: u64,
+    durations: Vec<(u64, u64)>,
+    producers: Vec<ProducerTally>,
+    idempotent: Vec<i64>,
+}
+
+#[pyclass(frozen, get_all, name = "Tally")]
+pub struct PyTally {
+    reach: Option<i64>,
+    batches: BatchTally,
+    records: (u64, u64),
+    offsets: Option<OffsetTally>,
+    times: Option<(i64, i64)>,
+    history: History,
+    epochs: Vec<(i32, i64, u64, u64)>,
+    codecs: Vec<(usize, (u64, u64, u64))>,
+    amounts: Vec<Amount>,
+    controls: Vec<(Option<i32>, (u64, u64))>,
+    errors: Vec<(i64, i64, u64, String)>,
+    transactions: TransactionTally,
+}
 
 #[pymethods]
 impl PyCounter {
@@ -54,7 +132,7 @@ impl PyCounter {
 
     /// Count the *records* of *batch*, which are its own bytes if it is not compressed.
     ///
-    /// It returns None if they are damaged; see `kraftops.engine.count_contract.Counted`.
+    /// It returns None if they are damaged.
     fn add(
         &mut self,
         py: Python,
@@ -62,7 +140,7 @@ impl PyCounter {
         records: &[u8],
         position: i64,
         limits: (u64, u64),
-    ) -> PyResult<Option<CountedFields>> {
+    ) -> PyResult<Option<PyCounted>> {
         let Next::Batch(header) = next_batch(batch, 0) else {
             return Ok(None);
         };
@@ -76,7 +154,7 @@ impl PyCounter {
         let mut amounts = Amounts::default();
         let counter = &mut self.counter;
         let counted = guarded(|| py.detach(|| counter.add(inflated, limits, &mut amounts)))?;
-        Ok(counted.map(|counted| counted_fields(counted, amounts)))
+        Ok(counted.map(|counted| PyCounted::of(counted, amounts)))
     }
 
     /// Count the whole batches of *data* from *start* on in the tally, up to one that it declines
@@ -109,164 +187,155 @@ impl PyCounter {
         }
     }
 
-    /// Return the fields of a `kraftops.engine.count_contract.Tally`, and begin another; None of
-    /// an empty one.
-    fn tally<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
+    /// Return the tally, and begin another; None of an empty one.
+    fn tally(&mut self) -> Option<PyTally> {
         let tally = std::mem::take(&mut self.counter.tally);
-        let is_empty = tally.reach.is_none();
-        (!is_empty).then(|| tally_fields(py, tally)).transpose()
+        tally.reach.is_some().then(|| PyTally::of(tally))
     }
 
-    /// Return frequent keys, records without a key, the largest records, the largest producers
-    /// and batches; see `kraftops.engine.count_contract.Tops`.
-    fn tops<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
+    fn tops(&self, py: Python) -> PyResult<Option<PyTops>> {
         let Some(tops) = &self.counter.tops else {
             return Ok(None);
         };
-        let keys = hitters(&tops.keys, |key| PyBytes::new(py, key));
-        let producers = hitters(&tops.producers, |id| *id);
-        let largest: Vec<_> = tops.largest.iter().map(large_fields).collect();
-        let batches: Vec<_> = tops.batches.iter().map(batch_fields).collect();
-        (keys, tops.keyless, largest, producers, batches)
-            .into_pyobject(py)
-            .map(Some)
+        Ok(Some(PyTops {
+            keys: hitters(py, &tops.keys, |key| PyBytes::new(py, key))?,
+            keyless: tops.keyless,
+            largest: tops.largest.clone(),
+            producers: hitters(py, &tops.producers, |id| *id)?,
+            batches: tops.batches.clone(),
+        }))
     }
 }
 
-/// The fields of a `HeavyHitters`: counts, total and error.
-fn hitters<Key, Shown>(
-    hitters: &HeavyHitters<Key>,
-    show: impl Fn(&Key) -> Shown,
-) -> (Vec<(Shown, u64)>, u64, u64) {
-    let counts = hitters.counts.iter();
-    let shown = counts.map(|(key, count)| (show(key), *count)).collect();
-    (shown, hitters.total, hitters.error)
+/// Add the classes of the values that counters return.
+pub fn add_values(module: &Bound<PyModule>) -> PyResult<()> {
+    module.add_class::<BatchTally>()?;
+    module.add_class::<History>()?;
+    module.add_class::<LargeBatch>()?;
+    module.add_class::<LargeRecord>()?;
+    module.add_class::<OffsetTally>()?;
+    module.add_class::<ProducerTally>()?;
+    module.add_class::<PyCounted>()?;
+    module.add_class::<PyHeavyHitters>()?;
+    module.add_class::<PyTally>()?;
+    module.add_class::<PyTops>()?;
+    module.add_class::<TransactionTally>()
 }
 
-fn amount_fields(amounts: Amounts) -> Vec<Amount> {
+fn hitters<'py, Key, Shown: IntoPyObject<'py>>(
+    py: Python<'py>,
+    hitters: &HeavyHitters<Key>,
+    show: impl Fn(&Key) -> Shown,
+) -> PyResult<Py<PyHeavyHitters>> {
+    let counts = PyDict::new(py);
+    for (key, count) in &hitters.counts {
+        counts.set_item(show(key), *count)?;
+    }
+    let (counts, total, error) = (counts.unbind(), hitters.total, hitters.error);
+    Py::new(
+        py,
+        PyHeavyHitters {
+            counts,
+            total,
+            error,
+        },
+    )
+}
+
+fn amounts_of(amounts: Amounts) -> Vec<Amount> {
     let amounts = amounts.list.into_iter();
     amounts
         .map(|((number, version), count, size)| (number, version, count, size))
         .collect()
 }
 
-fn counted_fields(counted: Counted, amounts: Amounts) -> CountedFields {
-    (
-        counted.count,
-        counted.size,
-        counted.skipped,
-        counted.offsets,
-        counted.times,
-        amount_fields(amounts),
-        counted.numbers,
-        counted.errors,
-    )
+impl PyCounted {
+    fn of(counted: Counted, amounts: Amounts) -> PyCounted {
+        PyCounted {
+            records: counted.count,
+            size: counted.size,
+            skipped: counted.skipped,
+            offsets: counted.offsets,
+            times: counted.times,
+            amounts: amounts_of(amounts),
+            numbers: counted.numbers,
+            errors: counted.errors,
+        }
+    }
 }
 
-type LargeFields = (u64, i64, i64, i64, Option<usize>, Option<usize>, Label);
-
-fn large_fields(large: &Large) -> LargeFields {
-    (
-        large.size,
-        large.position,
-        large.offset,
-        large.time,
-        large.key_size,
-        large.value_size,
-        large.label,
-    )
+impl PyTally {
+    fn of(tally: Tally) -> PyTally {
+        let epochs = tally.epochs.into_iter();
+        let codecs = tally.codecs.into_iter().enumerate();
+        PyTally {
+            reach: tally.reach,
+            batches: BatchTally {
+                amount: tally.batches,
+                control: tally.control_batches,
+                transactional: tally.transactional_batches,
+                magics: tally.magics,
+                sizes: tally.sizes,
+                records: tally.records_per_batch,
+            },
+            records: tally.records,
+            offsets: OffsetTally::of(tally.span),
+            times: tally.times,
+            history: tally.history,
+            epochs: epochs
+                .map(|(epoch, (first, batches, records))| (epoch, first, batches, records))
+                .collect(),
+            codecs: codecs.filter(|(_, (batches, ..))| *batches > 0).collect(),
+            amounts: amounts_of(tally.amounts),
+            controls: tally.controls.into_iter().collect(),
+            errors: tally.errors,
+            transactions: TransactionTally::of(tally.transactions),
+        }
+    }
 }
 
-fn batch_fields(batch: &LargeBatch) -> (u64, i64, i64, u64, &'static str, Option<i64>) {
-    (
-        batch.size,
-        batch.position,
-        batch.base_offset,
-        batch.records,
-        batch.codec,
-        batch.producer,
-    )
+impl OffsetTally {
+    fn of(span: Span) -> Option<OffsetTally> {
+        let (first, last) = span.ends?;
+        Some(OffsetTally {
+            first,
+            last,
+            gaps: (span.gaps, span.gap_count, span.missing),
+            backward: span.backward,
+            removed: span.removed,
+        })
+    }
 }
 
-fn tally_fields(py: Python, tally: Tally) -> PyResult<Bound<PyTuple>> {
-    let span = &tally.span;
-    let offsets = span.ends.map(|(first, last)| {
-        let gaps = (&span.gaps, span.gap_count, span.missing);
-        (first, last, gaps, span.backward, span.removed)
-    });
-    let history = &tally.history;
-    let epochs: Vec<_> = tally
-        .epochs
-        .into_iter()
-        .map(|(epoch, (first, batches, records))| (epoch, first, batches, records))
-        .collect();
-    let codecs: Vec<_> = tally
-        .codecs
-        .into_iter()
-        .enumerate()
-        .filter(|(_, (batches, ..))| *batches > 0)
-        .collect();
-    let controls: Vec<_> = tally.controls.into_iter().collect();
-    let batches = (
-        tally.batches,
-        tally.control_batches,
-        tally.transactional_batches,
-        tally.magics,
-        tally.sizes,
-        tally.records_per_batch,
-    );
-    (
-        tally.reach,
-        batches,
-        tally.records,
-        offsets,
-        tally.times,
-        (history.shift, history.first, &history.buckets),
-        epochs,
-        codecs,
-        amount_fields(tally.amounts),
-        controls,
-        tally.errors,
-        transaction_fields(tally.transactions),
-    )
-        .into_pyobject(py)
+impl TransactionTally {
+    fn of(transactions: Transactions) -> TransactionTally {
+        let producers = transactions.producers.into_iter();
+        TransactionTally {
+            committed: transactions.committed,
+            aborted: transactions.aborted,
+            durations: transactions.durations.into_iter().collect(),
+            producers: producers
+                .map(|(id, producer)| ProducerTally::of(id, &producer))
+                .collect(),
+            idempotent: transactions.idempotent.into_iter().collect(),
+        }
+    }
 }
 
-type ProducerFields = (
-    i64,
-    i16,
-    (u64, u64, u64, u64),
-    Option<Begin>,
-    Option<i64>,
-    Option<Begin>,
-);
-type TransactionFields = (u64, u64, Vec<(u64, u64)>, Vec<ProducerFields>, Vec<i64>);
-
-fn transaction_fields(transactions: Transactions) -> TransactionFields {
-    let producers = transactions.producers.into_iter();
-    (
-        transactions.committed,
-        transactions.aborted,
-        transactions.durations.into_iter().collect(),
-        producers
-            .map(|(id, producer)| producer_fields(id, &producer))
-            .collect(),
-        transactions.idempotent.into_iter().collect(),
-    )
-}
-
-fn producer_fields(id: i64, producer: &Producer) -> ProducerFields {
-    (
-        id,
-        producer.epoch,
-        (
-            producer.batches,
-            producer.records,
-            producer.committed,
-            producer.aborted,
-        ),
-        producer.head,
-        producer.first_end,
-        producer.tail,
-    )
+impl ProducerTally {
+    fn of(id: i64, producer: &Producer) -> ProducerTally {
+        ProducerTally {
+            producer_id: id,
+            epoch: producer.epoch,
+            numbers: (
+                producer.batches,
+                producer.records,
+                producer.committed,
+                producer.aborted,
+            ),
+            head: producer.head,
+            first_end: producer.first_end,
+            tail: producer.tail,
+        }
+    }
 }

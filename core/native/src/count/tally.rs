@@ -3,6 +3,7 @@ use super::transactions::Transactions;
 use super::{Amounts, Counted, Counts, Inflated};
 use crate::batch::{CODECS, HEADER_SIZE, Header};
 use crate::decode::Control;
+use pyo3::prelude::*;
 use std::collections::HashMap;
 
 /// The entries after which a tally is taken, about.
@@ -45,9 +46,10 @@ impl Span {
     }
 }
 
-/// Records and their bytes over time (`kraftops.dump.summary.sketches.TimeHistogram`).
-#[derive(Default)]
-pub(super) struct History {
+/// Records and their bytes over time; see `kraftops.engine.count_contract.HistoryTally`.
+#[pyclass(frozen, get_all, name = "HistoryTally")]
+#[derive(Default, Clone)]
+pub struct History {
     /// Each bucket has `1 << shift` ms.
     pub shift: u32,
     pub first: i64,

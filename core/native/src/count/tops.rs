@@ -1,33 +1,38 @@
 //! The largest records and batches, the most frequent keys and the largest producers.
 use super::{Counted, Inflated, Label};
 use crate::batch::Record;
+use pyo3::prelude::*;
 use std::borrow::Borrow;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// One of the largest records.
-pub(super) struct Large {
+/// See `kraftops.engine.count_contract.LargeRecord`.
+#[pyclass(frozen, get_all)]
+#[derive(Clone)]
+pub struct LargeRecord {
     pub size: u64,
     pub position: i64,
     pub offset: i64,
-    pub time: i64,
+    pub timestamp: i64,
     pub key_size: Option<usize>,
     pub value_size: Option<usize>,
     pub label: Label,
 }
 
-/// One of the largest batches; *producer* is None for none.
-pub(super) struct LargeBatch {
+/// See `kraftops.engine.count_contract.LargeBatch`.
+#[pyclass(frozen, get_all)]
+#[derive(Clone)]
+pub struct LargeBatch {
     pub size: u64,
     pub position: i64,
     pub base_offset: i64,
     pub records: u64,
     pub codec: &'static str,
-    pub producer: Option<i64>,
+    pub producer_id: Option<i64>,
 }
 
-impl Large {
+impl LargeRecord {
     fn rank(&self) -> (Reverse<u64>, i64, i64) {
         (Reverse(self.size), self.offset, self.position)
     }
@@ -93,7 +98,7 @@ pub(super) struct Tops {
     limits: Limits,
     pub keys: HeavyHitters<Box<[u8]>>,
     pub keyless: u64,
-    pub largest: Vec<Large>,
+    pub largest: Vec<LargeRecord>,
     /// Producers by the bytes of their records.
     pub producers: HeavyHitters<i64>,
     pub batches: Vec<LargeBatch>,
@@ -127,11 +132,11 @@ impl Tops {
         if is_full && self.largest.last().is_some_and(|least| size < least.size) {
             return;
         }
-        let large = Large {
+        let large = LargeRecord {
             size,
             position,
             offset: record.offset,
-            time: record.time,
+            timestamp: record.time,
             key_size: record.key.map(<[u8]>::len),
             value_size: record.value.map(<[u8]>::len),
             label,
@@ -165,7 +170,7 @@ impl Tops {
             base_offset: header.base_offset,
             records: counted.count,
             codec: header.codec_name(),
-            producer,
+            producer_id: producer,
         };
         let rank = self
             .batches

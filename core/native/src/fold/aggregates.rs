@@ -1,6 +1,7 @@
 //! Questions about all partitions together.
 use super::partition::{Partition, flag};
 use super::partition_state::{Batches, PartitionState};
+use super::python::NewestRecord;
 use super::topics::{Id, Topic};
 use super::{Fold, Limits};
 use pyo3::prelude::*;
@@ -147,15 +148,15 @@ impl Fold {
         &self,
         id: Option<&Id>,
         exact: Option<&Fold>,
-    ) -> Option<(u64, u32, bool)> {
+    ) -> Option<NewestRecord> {
         let chosen = match id {
             Some(id) => self.topics.get(id).into_iter().collect(),
             None => self.topics.in_order(),
         };
-        let mut newest: Option<(u64, u32, bool)> = None;
+        let mut newest: Option<NewestRecord> = None;
         // A record may have changed several, and of one of them nobody can tell.
-        let rank = |candidate: &(u64, u32, bool)| (candidate.0, candidate.2, candidate.1);
-        let mut see = |candidate: (u64, u32, bool)| {
+        let rank = |of: &NewestRecord| (of.address, of.is_certain, of.records);
+        let mut see = |candidate: NewestRecord| {
             if newest.is_none_or(|best| rank(&candidate) > rank(&best)) {
                 newest = Some(candidate);
             }
@@ -168,7 +169,11 @@ impl Fold {
                     Some(there) => (other, there),
                 },
             };
-            see((there.address, 1, true));
+            see(NewestRecord {
+                address: there.address,
+                records: 1,
+                is_certain: true,
+            });
             for (number, partition) in there.partitions() {
                 if exact.is_none() || topic.get(number).is_some() {
                     see(fold.newest_of(partition));
@@ -178,14 +183,16 @@ impl Fold {
         newest
     }
 
-    /// The fields of a `NewestRecord` for a partition.
-    pub(super) fn newest_of(&self, partition: &Partition) -> (u64, u32, bool) {
+    pub(super) fn newest_of(&self, partition: &Partition) -> NewestRecord {
         let records = self
             .topics
             .changes_of(partition)
             .map_or(1, |changes| changes.records);
-        let is_certain = partition.flags() & flag::UNCERTAIN == 0;
-        (partition.address(), records, is_certain)
+        NewestRecord {
+            address: partition.address(),
+            records,
+            is_certain: partition.flags() & flag::UNCERTAIN == 0,
+        }
     }
 
     pub(super) fn suspects(

@@ -4,18 +4,48 @@ use super::rules::{Op, Rules};
 use super::topics::Id;
 use crate::batch::{Header, read_record};
 use crate::reader::Reader;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
 /// See `kraftops.engine.index_contract.RANGE_BITS`.
 pub const RANGE_BITS: u32 = 13;
 
 /// Similar records that follow one another; see `kraftops.engine.index_contract.RecordGroup`.
+#[pyclass(frozen)]
 pub struct RecordGroup {
-    pub number: i64,
-    pub total: i64,
-    pub start: usize,
-    pub end: usize,
-    pub label: Option<(i32, i32)>,
-    pub partition: Option<(Id, i32)>,
+    #[pyo3(get)]
+    number: i64,
+    #[pyo3(get)]
+    total: i64,
+    #[pyo3(get)]
+    start: usize,
+    #[pyo3(get)]
+    end: usize,
+    label: Option<(i32, i32)>,
+    partition: Option<(Id, i32)>,
+}
+
+#[pymethods]
+impl RecordGroup {
+    #[getter]
+    fn r#type(&self) -> Option<i32> {
+        self.label.map(|(number, _)| number)
+    }
+
+    #[getter]
+    fn version(&self) -> Option<i32> {
+        self.label.map(|(_, version)| version)
+    }
+
+    #[getter]
+    fn topic_id<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
+        self.partition.map(|(id, _)| PyBytes::new(py, &id))
+    }
+
+    #[getter]
+    fn partition(&self) -> Option<i32> {
+        self.partition.map(|(_, number)| number)
+    }
 }
 
 impl RecordGroup {

@@ -32,7 +32,7 @@ pub use partition_state::POSITION_BITS;
 pub use placed::role;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-pub use python::{PyFold, PyRules};
+pub use python::{PyFold, PyRules, add_values};
 use rules::{MetadataRecord, Op, Rules};
 use std::sync::Arc;
 use timeline::{MinIsrRules, Timeline};
@@ -90,18 +90,35 @@ struct Unit {
 }
 
 /// The place where a fold stopped; see `kraftops.engine.fold_contract.FoldProgress`.
+#[pyclass(frozen)]
 #[derive(Default, Clone)]
 pub struct FoldProgress {
+    #[pyo3(get)]
     position: usize,
+    #[pyo3(get)]
     number: i64,
     /// The beginning of the last record that was read.
+    #[pyo3(get)]
     last: usize,
     marker: Option<(Op, i32)>,
+    #[pyo3(get)]
     is_malformed: bool,
+    #[pyo3(get)]
     has_changes: bool,
+    #[pyo3(get)]
     applied: u64,
+    #[pyo3(get)]
     dropped: u64,
+    #[pyo3(get)]
     unreadable: u64,
+}
+
+#[pymethods]
+impl FoldProgress {
+    #[getter]
+    fn marker(&self) -> Option<i32> {
+        self.marker.map(|(_, number)| number)
+    }
 }
 
 type Applied = Result<(), Reason>;

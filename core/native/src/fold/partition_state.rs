@@ -10,7 +10,7 @@ use crate::batch::{Header, read_record};
 use crate::plan::LocatedFields;
 use crate::reader::Reader;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList, PyTuple};
+use pyo3::types::{PyBytes, PyList};
 use std::hash::{BuildHasher, Hash, Hasher, RandomState};
 use std::sync::OnceLock;
 
@@ -19,6 +19,7 @@ pub const POSITION_BITS: u32 = 28;
 pub(super) const POSITION: u64 = (1 << POSITION_BITS) - 1;
 
 /// See `kraftops.engine.metadata_state.PartitionState`.
+#[pyclass(frozen)]
 pub struct PartitionState {
     pub replicas: Box<[i32]>,
     pub directories: Box<[Id]>,
@@ -27,10 +28,52 @@ pub struct PartitionState {
     pub adding: Box<[i32]>,
     pub elr: Box<[i32]>,
     pub last_known_elr: Box<[i32]>,
+    #[pyo3(get)]
     pub leader: i32,
+    #[pyo3(get, name = "leader_recovery_state")]
     pub recovery: i8,
+    #[pyo3(get)]
     pub leader_epoch: i32,
+    #[pyo3(get)]
     pub partition_epoch: i32,
+}
+
+#[pymethods]
+impl PartitionState {
+    #[getter]
+    fn replicas(&self) -> &[i32] {
+        &self.replicas
+    }
+
+    #[getter]
+    fn directories<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        PyList::new(py, self.directories.iter().map(|id| PyBytes::new(py, id)))
+    }
+
+    #[getter]
+    fn isr(&self) -> &[i32] {
+        &self.isr
+    }
+
+    #[getter]
+    fn removing_replicas(&self) -> &[i32] {
+        &self.removing
+    }
+
+    #[getter]
+    fn adding_replicas(&self) -> &[i32] {
+        &self.adding
+    }
+
+    #[getter]
+    fn eligible_leader_replicas(&self) -> &[i32] {
+        &self.elr
+    }
+
+    #[getter]
+    fn last_known_elr(&self) -> &[i32] {
+        &self.last_known_elr
+    }
 }
 
 impl PartitionState {
@@ -113,25 +156,6 @@ impl PartitionState {
         let numbers = [self.leader, self.leader_epoch, self.partition_epoch];
         (numbers, self.recovery).hash(&mut hasher);
         hasher.finish()
-    }
-
-    pub fn to_python<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let list = |brokers: &[i32]| PyList::new(py, brokers);
-        let directories = self.directories.iter().map(|id| PyBytes::new(py, id));
-        (
-            list(&self.replicas)?,
-            PyList::new(py, directories)?,
-            list(&self.isr)?,
-            list(&self.removing)?,
-            list(&self.adding)?,
-            list(&self.elr)?,
-            list(&self.last_known_elr)?,
-            self.leader,
-            self.recovery,
-            self.leader_epoch,
-            self.partition_epoch,
-        )
-            .into_pyobject(py)
     }
 }
 

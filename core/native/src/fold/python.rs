@@ -1,11 +1,12 @@
-//! The classes `Rules` and `Fold` for Python; `kraftops.engine.native_fold` names their tuples.
-use super::index::index;
-use super::partition_state::Batches;
+//! The classes `Rules` and `Fold` for Python, and the values that they return; each has the name and
+//! the fields of one in the contracts of `kraftops.engine`.
+use super::index::{RecordGroup, index};
+use super::partition_state::{Batches, PartitionState};
 use super::rules::Rules;
-use super::timeline::{Buckets, COUNTS, LEVELS, Timeline, TimelineRequest, Worst};
+use super::timeline::{Buckets, COUNTS, LEVELS, Loss, Timeline, TimelineRequest};
 use super::topics::Id;
-use super::watch::{QuotaEntity, table_name};
-use super::window::BatchBounds;
+use super::watch::{PyEntryChange, QuotaEntity, table_name};
+use super::window::{BatchBounds, BatchHead, WindowResult};
 use super::{Fold, FoldProgress};
 use crate::python::guarded;
 use pyo3::exceptions::PyValueError;
@@ -25,24 +26,16 @@ impl PyRules {
         Ok(PyRules(Arc::new(Rules::compile(described)?)))
     }
 
-    /// Return the groups of similar records; see `kraftops.engine.index_contract.RecordGroup`.
-    fn index<'py>(
+    /// Return the groups of similar records.
+    fn index(
         &self,
-        py: Python<'py>,
+        py: Python,
         data: &[u8],
         position: usize,
         number: i64,
         stop: i64,
-    ) -> PyResult<Vec<Bound<'py, PyTuple>>> {
-        let groups = guarded(|| py.detach(|| index(&self.0, data, position, number, stop)))?;
-        let tuples = groups.into_iter().map(|group| {
-            let (kind, version) = group.label.unzip();
-            let (id, partition) = group.partition.unzip();
-            let id = id.map(|id| PyBytes::new(py, &id));
-            let (number, total, start, end) = (group.number, group.total, group.start, group.end);
-            (number, total, start, end, kind, version, id, partition).into_pyobject(py)
-        });
-        tuples.collect()
+    ) -> PyResult<Vec<RecordGroup>> {
+        guarded(|| py.detach(|| index(&self.0, data, position, number, stop)))
     }
 }
 
@@ -52,14 +45,79 @@ pub struct PyFold {
     fetch: Py<PyAny>,
 }
 
-/// A broker: id, epoch, addresses, and the newest change.
-type Registered = (i32, i64, Vec<u64>, (u64, u32));
-type ClusterTables<'py> = (
-    Bound<'py, PyDict>,
-    Bound<'py, PyDict>,
-    Option<(i16, u64)>,
-    Option<u64>,
-);
+/// See `kraftops.engine.metadata_state.NewestRecord`.
+#[pyclass(frozen, get_all)]
+#[derive(Clone, Copy)]
+pub struct NewestRecord {
+    pub address: u64,
+    pub records: u32,
+    pub is_certain: bool,
+}
+
+/// See `kraftops.engine.metadata_state.BrokerEntry`.
+#[pyclass(frozen, get_all)]
+pub struct BrokerEntry {
+    id: i32,
+    epoch: i64,
+    addresses: Vec<u64>,
+    newest: NewestRecord,
+}
+
+/// See `kraftops.engine.metadata_state.Tables`; Kafka has no records of failed replicas.
+#[pyclass(frozen, get_all)]
+pub struct Tables {
+    controllers: Py<PyDict>,
+    failed_replicas: Py<PyDict>,
+    configs: Py<PyDict>,
+    quotas: Py<PyDict>,
+    acls: Py<PyDict>,
+    scram: Py<PyDict>,
+    tokens: Py<PyDict>,
+    features: Py<PyDict>,
+    metadata_version: Option<(i16, u64)>,
+    producer_ids: Option<u64>,
+}
+
+/// See `kraftops.engine.metadata_state.ClusterTables`.
+#[pyclass(frozen, get_all)]
+pub struct ClusterTables {
+    controllers: Py<PyDict>,
+    features: Py<PyDict>,
+    metadata_version: Option<(i16, u64)>,
+    producer_ids: Option<u64>,
+}
+
+/// See `kraftops.engine.timeline_contract.TimedChange`.
+#[pyclass(frozen, get_all)]
+pub struct TimedChange {
+    time: i64,
+    address: u64,
+    change: Py<PyEntryChange>,
+}
+
+/// See `kraftops.engine.timeline_contract.Timeline`.
+#[pyclass(frozen, get_all, name = "Timeline")]
+pub struct PyTimeline {
+    start: Option<i64>,
+    step: Option<i64>,
+    began: Option<i64>,
+    end: Option<i64>,
+    series: Py<PyDict>,
+    firsts: Py<PyDict>,
+    changes: Py<PyList>,
+    left_out: Py<PyDict>,
+    touched: Py<PyDict>,
+    levels: Py<PyDict>,
+    replicas: usize,
+    partitions: Vec<Loss>,
+    partitions_left_out: usize,
+    topics: Vec<Loss>,
+    topics_left_out: usize,
+    odd: u64,
+    jump: i64,
+    first_odd: Option<u64>,
+}
+
 type ByTopic<'py> = Vec<(Bound<'py, PyBytes>, Vec<i32>)>;
 
 fn by_topic(py: Python, numbers_by_topic: Vec<(Id, Vec<i32>)>) -> ByTopic {
@@ -77,22 +135,6 @@ fn id_of(raw: &[u8]) -> PyResult<Id> {
 fn ids_of(raw: Option<Vec<Vec<u8>>>) -> PyResult<Option<Vec<Id>>> {
     let ids = raw.map(|ids| ids.iter().map(|id| id_of(id)).collect());
     ids.transpose()
-}
-
-/// The fields of a `FoldProgress`.
-fn progress_tuple<'py>(py: Python<'py>, progress: &FoldProgress) -> PyResult<Bound<'py, PyTuple>> {
-    (
-        progress.position,
-        progress.number,
-        progress.last,
-        progress.marker.map(|(_, number)| number),
-        progress.is_malformed,
-        progress.has_changes,
-        progress.applied,
-        progress.dropped,
-        progress.unreadable,
-    )
-        .into_pyobject(py)
 }
 
 #[pymethods]
@@ -123,71 +165,42 @@ impl PyFold {
         self.fold.is_seeded = is_seeded;
     }
 
-    fn apply<'py>(
+    fn apply(
         &mut self,
-        py: Python<'py>,
+        py: Python,
         data: &[u8],
         address: u64,
         position: usize,
         number: i64,
         stop: i64,
-    ) -> PyResult<Bound<'py, PyTuple>> {
+    ) -> PyResult<FoldProgress> {
         let fold = &mut self.fold;
         let work = || fold.apply(data, address, position, number, stop);
-        progress_tuple(py, &guarded(|| py.detach(work))?)
+        guarded(|| py.detach(work))
     }
 
-    fn skim<'py>(
+    fn skim(
         &self,
-        py: Python<'py>,
+        py: Python,
         data: &[u8],
         position: usize,
         number: i64,
         stop: i64,
-    ) -> PyResult<Bound<'py, PyTuple>> {
-        let work = || self.fold.skim(data, position, number, stop);
-        progress_tuple(py, &guarded(|| py.detach(work))?)
+    ) -> PyResult<FoldProgress> {
+        guarded(|| py.detach(|| self.fold.skim(data, position, number, stop)))
     }
 
-    /// Apply ordinary batches; *bounds* are the fields of `kraftops.engine.fold_contract.BatchBounds`.
-    fn apply_window<'py>(
+    /// Apply ordinary batches.
+    fn apply_window(
         &mut self,
-        py: Python<'py>,
+        py: Python,
         window: &[u8],
         start: usize,
         first: u64,
-        bounds: (Option<i64>, i32, i64, i64, i64),
-    ) -> PyResult<Bound<'py, PyTuple>> {
-        let (expected, epoch, after, until, time) = bounds;
-        let bounds = BatchBounds {
-            expected,
-            epoch,
-            after,
-            until,
-            time,
-        };
+        bounds: BatchBounds,
+    ) -> PyResult<WindowResult> {
         let fold = &mut self.fold;
-        let result = guarded(|| py.detach(|| fold.apply_window(window, start, first, bounds)))?;
-        let raw: Vec<u8> = result
-            .batches
-            .iter()
-            .flatten()
-            .flat_map(|n| n.to_ne_bytes())
-            .collect();
-        let inside = result
-            .inside
-            .map(|progress| progress_tuple(py, &progress))
-            .transpose()?;
-        let batches = PyBytes::new(py, &raw);
-        (
-            result.next,
-            batches,
-            result.transactions,
-            result.last,
-            inside,
-            result.newest,
-        )
-            .into_pyobject(py)
+        guarded(|| py.detach(|| fold.apply_window(window, start, first, bounds)))
     }
 
     fn drop(&mut self, address: u64, reason: &str) {
@@ -212,28 +225,21 @@ impl PyFold {
         self.fold.watch.set(keys)
     }
 
-    fn changes<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
+    fn changes(&self, py: Python) -> PyResult<Vec<PyEntryChange>> {
         let changes = self.fold.watch.changes.iter();
         changes.map(|change| change.to_python(py)).collect()
     }
 
-    /// Make a timeline; *request* has the fields of `kraftops.engine.timeline_contract.TimelineRequest`.
+    /// Make a timeline.
     fn keep_time(
         &mut self,
         py: Python,
-        request: (i64, i64, i64, usize, usize, usize, Vec<i64>),
+        request: TimelineRequest,
         tables: Vec<String>,
     ) -> PyResult<()> {
-        let (since, earliest, latest, buckets, kept, worst, steps) = request;
         let limits = &self.fold.limits;
-        let request = TimelineRequest {
-            since,
-            earliest,
-            latest,
-            kept,
-            worst,
-        };
-        let buckets = Buckets::new(steps, buckets, limits.most_brokers);
+        let steps = request.steps.clone();
+        let buckets = Buckets::new(steps, request.buckets, limits.most_brokers);
         let made = Timeline::new(request, limits.min_isr.clone(), buckets);
         self.fold.timeline = Some(Box::new(made));
         let keys = tables.into_iter().map(|name| (name, PyTuple::empty(py)));
@@ -254,8 +260,7 @@ impl PyFold {
         }
     }
 
-    /// Return the fields of `kraftops.engine.timeline_contract.Timeline`.
-    fn timeline<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
+    fn timeline(&self, py: Python) -> PyResult<Option<PyTimeline>> {
         let Some(timeline) = &self.fold.timeline else {
             return Ok(None);
         };
@@ -264,14 +269,14 @@ impl PyFold {
         let mut batches = Batches::new(py, &self.fetch);
         let keys = self.fold.keys_of(&addresses, &mut batches)?;
         let list = PyList::empty(py);
-        for (change, key) in changes.iter().zip(&keys) {
-            list.append((
-                change.time,
-                change.address,
-                change.change.with_key(py, key)?,
-            ))?;
+        for (kept, key) in changes.iter().zip(&keys) {
+            list.append(TimedChange {
+                time: kept.time,
+                address: kept.address,
+                change: Py::new(py, kept.change.with_key(py, key)?)?,
+            })?;
         }
-        timeline_tuple(py, timeline, list).map(Some)
+        timeline_of(py, timeline, list).map(Some)
     }
 
     fn topic_names<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -317,7 +322,7 @@ impl PyFold {
         }))
     }
 
-    fn newest(&self, topic_id: &[u8], number: i32) -> PyResult<Option<(u64, u32, bool)>> {
+    fn newest(&self, topic_id: &[u8], number: i32) -> PyResult<Option<NewestRecord>> {
         let topic = self.fold.topics.get(&id_of(topic_id)?);
         let partition = topic.and_then(|topic| topic.get(number));
         Ok(partition.map(|partition| self.fold.newest_of(partition)))
@@ -327,50 +332,44 @@ impl PyFold {
         &self,
         topic_id: Option<&[u8]>,
         exact: Option<PyRef<PyFold>>,
-    ) -> PyResult<Option<(u64, u32, bool)>> {
+    ) -> PyResult<Option<NewestRecord>> {
         let id = topic_id.map(id_of).transpose()?;
         let exact = exact.as_ref().map(|other| &other.fold);
         Ok(self.fold.newest_below(id.as_ref(), exact))
     }
 
-    fn partition<'py>(
+    fn partition(
         &self,
-        py: Python<'py>,
+        py: Python,
         topic_id: &[u8],
         number: i32,
-    ) -> PyResult<Option<Bound<'py, PyTuple>>> {
+    ) -> PyResult<Option<PartitionState>> {
         let topic = self.fold.topics.get(&id_of(topic_id)?);
         let Some(partition) = topic.and_then(|topic| topic.get(number)) else {
             return Ok(None);
         };
         let mut batches = Batches::new(py, &self.fetch);
-        let state = self.fold.state_of(partition, &mut batches)?;
-        state.to_python(py).map(Some)
+        self.fold.state_of(partition, &mut batches).map(Some)
     }
 
-    fn partitions<'py>(
-        &self,
-        py: Python<'py>,
-        topic_id: &[u8],
-    ) -> PyResult<Vec<(i32, Bound<'py, PyTuple>)>> {
+    fn partitions(&self, py: Python, topic_id: &[u8]) -> PyResult<Vec<(i32, PartitionState)>> {
         let Some(topic) = self.fold.topics.get(&id_of(topic_id)?) else {
             return Ok(Vec::new());
         };
         let mut batches = Batches::new(py, &self.fetch);
         let mut partitions = Vec::new();
         for (number, partition) in topic.partitions() {
-            let state = self.fold.state_of(partition, &mut batches)?;
-            partitions.push((number, state.to_python(py)?));
+            partitions.push((number, self.fold.state_of(partition, &mut batches)?));
         }
         Ok(partitions)
     }
 
     /// Return the states of partitions, in this order; each batch is fetched once.
-    fn states<'py>(
+    fn states(
         &self,
-        py: Python<'py>,
+        py: Python,
         chosen: Vec<(Vec<u8>, i32)>,
-    ) -> PyResult<Vec<Option<Bound<'py, PyTuple>>>> {
+    ) -> PyResult<Vec<Option<PartitionState>>> {
         let mut places = Vec::with_capacity(chosen.len());
         for (state_place, (id, number)) in chosen.iter().enumerate() {
             let topic = self.fold.topics.get(&id_of(id)?);
@@ -379,12 +378,12 @@ impl PyFold {
             }
         }
         places.sort_unstable_by_key(|(base, ..)| *base);
-        let mut states = vec![None; chosen.len()];
+        let mut states: Vec<_> = chosen.iter().map(|_| None).collect();
         let mut batches = Batches::new(py, &self.fetch);
         for (_, state_place, partition) in places {
             let state = self.fold.state_of(partition, &mut batches)?;
             if let Some(place) = states.get_mut(state_place) {
-                *place = Some(state.to_python(py)?);
+                *place = Some(state);
             }
         }
         Ok(states)
@@ -491,7 +490,7 @@ impl PyFold {
         self.fold.state_columns(&mut batches)?.into_python(py)
     }
 
-    fn brokers(&self) -> Vec<Registered> {
+    fn brokers(&self) -> Vec<BrokerEntry> {
         let brokers = self.fold.brokers.in_order().into_iter();
         brokers
             .map(|(id, broker)| {
@@ -499,16 +498,23 @@ impl PyFold {
                 addresses.push(broker.base);
                 addresses.sort_unstable();
                 addresses.dedup();
-                let newest = (broker.newest, broker.records);
-                (*id, broker.epoch, addresses, newest)
+                BrokerEntry {
+                    id: *id,
+                    epoch: broker.epoch,
+                    addresses,
+                    newest: NewestRecord {
+                        address: broker.newest,
+                        records: broker.records,
+                        is_certain: true,
+                    },
+                }
             })
             .collect()
     }
 
-    /// Return the fields of `kraftops.engine.metadata_state.Tables` but the second: Kafka has no records for it.
-    fn tables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+    fn tables(&self, py: Python) -> PyResult<Tables> {
         let fold = &self.fold;
-        let (controllers, features, metadata_version, producer_ids) = self.cluster_tables(py)?;
+        let cluster = self.cluster_tables(py)?;
         let configs = PyDict::new(py);
         for ((kind, name), keys) in fold.configs.in_order() {
             let named = PyDict::new(py);
@@ -530,22 +536,21 @@ impl PyFold {
             scram.set_item(mechanism, inner(py, users)?)?;
         }
         let tokens = inner(py, &fold.tokens)?;
-        (
-            controllers,
-            configs,
-            quotas,
-            acls,
-            scram,
-            tokens,
-            features,
-            metadata_version,
-            producer_ids,
-        )
-            .into_pyobject(py)
+        Ok(Tables {
+            controllers: cluster.controllers,
+            failed_replicas: PyDict::new(py).unbind(),
+            configs: configs.unbind(),
+            quotas: quotas.unbind(),
+            acls: acls.unbind(),
+            scram: scram.unbind(),
+            tokens: tokens.unbind(),
+            features: cluster.features,
+            metadata_version: cluster.metadata_version,
+            producer_ids: cluster.producer_ids,
+        })
     }
 
-    /// Return the fields of `kraftops.engine.metadata_state.ClusterTables`.
-    fn cluster_tables<'py>(&self, py: Python<'py>) -> PyResult<ClusterTables<'py>> {
+    fn cluster_tables(&self, py: Python) -> PyResult<ClusterTables> {
         let fold = &self.fold;
         let controllers = PyDict::new(py);
         for (id, address) in fold.controllers.in_order() {
@@ -555,20 +560,33 @@ impl PyFold {
         for (name, level) in fold.features.in_order() {
             features.set_item(name, *level)?;
         }
-        Ok((
-            controllers,
-            features,
-            fold.metadata_version,
-            fold.producer_ids,
-        ))
+        Ok(ClusterTables {
+            controllers: controllers.unbind(),
+            features: features.unbind(),
+            metadata_version: fold.metadata_version,
+            producer_ids: fold.producer_ids,
+        })
     }
 }
 
-fn timeline_tuple<'py>(
-    py: Python<'py>,
-    timeline: &Timeline,
-    changes: Bound<'py, PyList>,
-) -> PyResult<Bound<'py, PyTuple>> {
+/// Add the classes of the values that folds return.
+pub fn add_values(module: &Bound<PyModule>) -> PyResult<()> {
+    module.add_class::<BatchHead>()?;
+    module.add_class::<BrokerEntry>()?;
+    module.add_class::<ClusterTables>()?;
+    module.add_class::<FoldProgress>()?;
+    module.add_class::<Loss>()?;
+    module.add_class::<NewestRecord>()?;
+    module.add_class::<PartitionState>()?;
+    module.add_class::<PyEntryChange>()?;
+    module.add_class::<PyTimeline>()?;
+    module.add_class::<RecordGroup>()?;
+    module.add_class::<Tables>()?;
+    module.add_class::<TimedChange>()?;
+    module.add_class::<WindowResult>()
+}
+
+fn timeline_of(py: Python, timeline: &Timeline, changes: Bound<PyList>) -> PyResult<PyTimeline> {
     let progress = &timeline.progress;
     let start = progress.buckets.start();
     let series = PyDict::new(py);
@@ -595,53 +613,27 @@ fn timeline_tuple<'py>(
     for (name, count) in LEVELS.iter().zip(progress.levels) {
         at_end.set_item(name, count)?;
     }
-    let values: [Bound<PyAny>; 18] = [
-        start.map(|(start, _)| start).into_pyobject(py)?,
-        start.map(|(_, step)| step).into_pyobject(py)?,
-        progress.began.into_pyobject(py)?,
-        start.and(progress.now).into_pyobject(py)?,
-        series.into_any(),
-        firsts.into_any(),
-        changes.into_any(),
-        left_out.into_any(),
-        touched.into_any(),
-        at_end.into_any(),
-        timeline.replicas().into_pyobject(py)?.into_any(),
-        loss_tuples(py, &losses.partitions)?.into_any(),
-        left_out_of(&losses.partitions)
-            .into_pyobject(py)?
-            .into_any(),
-        loss_tuples(py, &losses.topics)?.into_any(),
-        left_out_of(&losses.topics).into_pyobject(py)?.into_any(),
-        progress.odd.into_pyobject(py)?.into_any(),
-        progress.jump.into_pyobject(py)?.into_any(),
-        progress.first_odd.into_pyobject(py)?.into_any(),
-    ];
-    PyTuple::new(py, values)
-}
-
-fn left_out_of(worst: &Worst) -> usize {
-    worst.total - worst.losses.len()
-}
-
-/// The fields of a `kraftops.engine.timeline_contract.Loss` each.
-fn loss_tuples<'py>(py: Python<'py>, worst: &Worst) -> PyResult<Bound<'py, PyList>> {
-    let tuples = worst.losses.iter().map(|loss| {
-        let [offline, under_min_isr, under_replicated] = loss.lost;
-        (
-            &*loss.topic,
-            loss.number,
-            loss.is_deleted,
-            offline,
-            under_min_isr,
-            under_replicated,
-            loss.elections,
-            loss.isr_changes,
-            loss.address,
-        )
-            .into_pyobject(py)
-    });
-    PyList::new(py, tuples.collect::<PyResult<Vec<_>>>()?)
+    let (partitions, topics) = (losses.partitions, losses.topics);
+    Ok(PyTimeline {
+        start: start.map(|(start, _)| start),
+        step: start.map(|(_, step)| step),
+        began: progress.began,
+        end: start.and(progress.now),
+        series: series.unbind(),
+        firsts: firsts.unbind(),
+        changes: changes.unbind(),
+        left_out: left_out.unbind(),
+        touched: touched.unbind(),
+        levels: at_end.unbind(),
+        replicas: timeline.replicas(),
+        partitions_left_out: partitions.total - partitions.losses.len(),
+        partitions: partitions.losses,
+        topics_left_out: topics.total - topics.losses.len(),
+        topics: topics.losses,
+        odd: progress.odd,
+        jump: progress.jump,
+        first_odd: progress.first_odd,
+    })
 }
 
 fn inner<'py>(

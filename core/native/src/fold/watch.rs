@@ -88,6 +88,15 @@ pub struct EntryChange {
     after: Option<u64>,
 }
 
+/// See `kraftops.engine.metadata_state.EntryChange`.
+#[pyclass(frozen, get_all, name = "EntryChange")]
+pub struct PyEntryChange {
+    table: &'static str,
+    key: Py<PyTuple>,
+    before: Option<u64>,
+    after: Option<u64>,
+}
+
 /// The name of a table, by its number.
 pub fn table_name(number: usize) -> &'static str {
     NAMES.get(number).map_or("", |(name, _)| *name)
@@ -105,18 +114,22 @@ impl EntryChange {
         self.after.or(self.before).unwrap_or_default()
     }
 
-    pub fn to_python<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+    pub fn to_python(&self, py: Python) -> PyResult<PyEntryChange> {
         self.with_key(py, &self.key)
     }
 
-    pub fn with_key<'py>(&self, py: Python<'py>, key: &[KeyPart]) -> PyResult<Bound<'py, PyTuple>> {
+    pub fn with_key(&self, py: Python, key: &[KeyPart]) -> PyResult<PyEntryChange> {
         let parts: Vec<_> = key
             .iter()
             .map(|part| part.to_python(py))
             .collect::<PyResult<_>>()?;
         let name = NAMES.iter().find(|(_, table)| *table == self.table);
-        let name = name.map_or("", |(name, _)| *name);
-        (name, PyTuple::new(py, parts)?, self.before, self.after).into_pyobject(py)
+        Ok(PyEntryChange {
+            table: name.map_or("", |(name, _)| *name),
+            key: PyTuple::new(py, parts)?.unbind(),
+            before: self.before,
+            after: self.after,
+        })
     }
 }
 

@@ -3,8 +3,11 @@ use super::partition_state::POSITION_BITS;
 use super::rules::Op;
 use super::{Fold, FoldProgress};
 use crate::batch::{HEADER_SIZE, Header, Next, next_batch};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
 /// The limits of ordinary batches; see `kraftops.engine.fold_contract.BatchBounds`.
+#[derive(FromPyObject)]
 pub struct BatchBounds {
     /// The base offset of the next batch of a log; none for snapshots.
     pub expected: Option<i64>,
@@ -17,24 +20,49 @@ pub struct BatchBounds {
 /// The numbers for each batch in `WindowResult::batches`.
 pub const BATCH_FIELDS: usize = 6;
 
-/// Fields of a batch header: base offset, last offset, epoch, newest time, number of records.
-type Head = (i64, i64, i32, i64, i32);
+/// See `kraftops.engine.fold_contract.BatchHead`.
+#[pyclass(frozen, get_all)]
+#[derive(Clone, Copy)]
+pub struct BatchHead {
+    base_offset: i64,
+    last_offset: i64,
+    epoch: i32,
+    time: i64,
+    records: i32,
+}
 
 /// The batches that were applied; see `kraftops.engine.fold_contract.WindowResult`.
+#[pyclass(frozen)]
 #[derive(Default)]
 pub struct WindowResult {
     /// The end of the last batch that was applied.
+    #[pyo3(get)]
     pub next: usize,
     /// For each batch: position after the start, checksum, number of records, and
     /// how many of these were applied, dropped and unreadable.
     pub batches: Vec<[i64; BATCH_FIELDS]>,
     /// Each marker that took effect: type, address, and the numbers that an end applied and dropped.
+    #[pyo3(get)]
     pub transactions: Vec<(i32, u64, u64, u64)>,
-    pub last: Option<Head>,
+    #[pyo3(get)]
+    pub last: Option<BatchHead>,
     /// The newest time of all batches.
+    #[pyo3(get)]
     pub newest: i64,
     /// The place inside the batch at `next` where the fold stopped, if it did.
+    #[pyo3(get)]
     pub inside: Option<FoldProgress>,
+}
+
+#[pymethods]
+impl WindowResult {
+    /// The numbers as native 64-bit integers.
+    #[getter]
+    fn batches<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let numbers = self.batches.iter().flatten();
+        let raw: Vec<u8> = numbers.flat_map(|number| number.to_ne_bytes()).collect();
+        PyBytes::new(py, &raw)
+    }
 }
 
 /// Records of an open transaction, in the batch at *start* of the window.
@@ -54,7 +82,7 @@ struct OpenTransaction {
     batches: usize,
     transactions: usize,
     dropped: usize,
-    last: Option<Head>,
+    last: Option<BatchHead>,
     inside: FoldProgress,
 }
 
@@ -127,13 +155,13 @@ impl Fold {
                 done.dropped as i64,
                 done.unreadable as i64,
             ]);
-            result.last = Some((
-                header.base_offset,
-                header.last_offset(),
-                header.leader_epoch,
-                header.max_time,
-                header.count,
-            ));
+            result.last = Some(BatchHead {
+                base_offset: header.base_offset,
+                last_offset: header.last_offset(),
+                epoch: header.leader_epoch,
+                time: header.max_time,
+                records: header.count,
+            });
             result.newest = result.newest.max(header.max_time);
             result.next += header.size;
             number += 1;

@@ -30,7 +30,7 @@ from kraftops_terminal.live import (
 from kraftops_terminal.live_pages import PROBLEMS, change_parts, partition_parts
 from kraftops_terminal.widths import cut
 
-_MANY_CHANGES = 100
+_MANY_CHANGES = 100  # that { and } pass at once
 _NODES_A_LOOK = 2000
 """Nodes that are searched between two looks at the keyboard."""
 _PAGES: Keys = (("p", "problems"), ("c", "changes"), ("o", "operations"))

@@ -11,7 +11,7 @@ from kraftops_terminal.escaping import escaped
 from kraftops_terminal.widths import cut, padded
 
 _BESIDE = 60  # columns from which details stand beside the tree
-_WIDEST_TREE = 60
+_WIDEST_TREE = 60  # columns: names of topics end before, and details use the others
 
 
 class Layout(NamedTuple):

@@ -16,8 +16,8 @@ from kraftops_shell.grammar.paths import absolute
 from kraftops_shell.session.moving import BEGINNING, moment_of, move, moved, travel_of
 from kraftops_shell.session.session import FAILED, OK, Session
 
-_BUCKETS = 60
-_MOST_DIGITS = 9
+_BUCKETS = 60  # a column each, on a terminal of 80
+_MOST_DIGITS = 9  # more changes than any log has
 _MOST_SHOWN = 100
 """Changes on the way that are printed, those next to where it leads."""
 _LABEL = 8  # letters before a value

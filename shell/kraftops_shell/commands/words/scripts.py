@@ -15,8 +15,8 @@ from kraftops_terminal.escaping import escaped_lines
 from kraftops_terminal.screen import Screen
 from kraftops_terminal.widths import cut
 
-_SECONDS = 2.0
-_LEAST_SECONDS = 0.1
+_SECONDS = 2.0  # as of `watch` (procps)
+_LEAST_SECONDS = 0.1  # as of `watch` (procps)
 _STAYING = ("watch", "browse")
 _ENDING = frozenset({"q", "escape", "end-of-input"})
 

@@ -1,23 +1,53 @@
 //! What partitions and topics lost over time, the worst first.
 use super::tracks::{Past, Track};
 use super::{LEVEL_COUNT, Timeline, TopicTrack};
+use pyo3::prelude::*;
 use std::sync::Arc;
 
 /// Losses that are kept besides the worst before these are sorted out.
 const MOST_KEPT: usize = 4096;
 
 /// See `kraftops.engine.timeline_contract.Loss`.
+#[pyclass(frozen)]
 #[derive(Clone)]
 pub struct Loss {
-    pub topic: Arc<str>,
+    topic: Arc<str>,
     /// The topic's place in the order in which topics came.
     since: u64,
-    pub number: i64,
-    pub is_deleted: bool,
-    pub lost: [i64; LEVEL_COUNT],
-    pub elections: u64,
-    pub isr_changes: u64,
-    pub address: Option<u64>,
+    #[pyo3(get)]
+    number: i64,
+    #[pyo3(get)]
+    is_deleted: bool,
+    lost: [i64; LEVEL_COUNT],
+    #[pyo3(get)]
+    elections: u64,
+    #[pyo3(get)]
+    isr_changes: u64,
+    #[pyo3(get)]
+    address: Option<u64>,
+}
+
+#[pymethods]
+impl Loss {
+    #[getter]
+    fn topic(&self) -> &str {
+        &self.topic
+    }
+
+    #[getter]
+    fn offline(&self) -> i64 {
+        self.lost[0]
+    }
+
+    #[getter]
+    fn under_min_isr(&self) -> i64 {
+        self.lost[1]
+    }
+
+    #[getter]
+    fn under_replicated(&self) -> i64 {
+        self.lost[2]
+    }
 }
 
 /// The losses of the worst, and the number of all.

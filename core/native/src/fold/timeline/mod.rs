@@ -15,8 +15,9 @@ use super::watch::EntryChange;
 use crate::plan::LocatedFields;
 pub use buckets::{Buckets, COUNTS, LEVELS};
 use buckets::{Count, trimmed};
+pub use losses::Loss;
 use losses::Losses;
-pub use losses::Worst;
+use pyo3::prelude::*;
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 use tracks::{Isr, Places, Track, Tracks};
@@ -25,13 +26,16 @@ const LEVEL_COUNT: usize = LEVELS.len();
 const RECOVERING: i8 = 1;
 
 /// See `kraftops.engine.timeline_contract.TimelineRequest`.
+#[derive(FromPyObject)]
 pub struct TimelineRequest {
-    pub since: i64,
+    since: i64,
     /// The times that are possible.
-    pub earliest: i64,
-    pub latest: i64,
-    pub kept: usize,
-    pub worst: usize,
+    earliest: i64,
+    latest: i64,
+    pub buckets: usize,
+    kept: usize,
+    worst: usize,
+    pub steps: Vec<i64>,
 }
 
 /// The values that Python gives by `native_rules.LIMITS`.
