@@ -1,6 +1,7 @@
 """Streams whose driver, planner and workers are killed: each record is written once.
 
-The gate kills the Python processes of a session. The whole campaign, which kills drivers too:
+The gate kills the Python processes of a session. The whole campaign kills drivers, too, the first
+one in its first batch, and each finds a new partition when it starts again:
 
     KRAFTOPS_STREAM_KILLS=20 KRAFTOPS_STREAM_SINKS=parquet,delta,iceberg \
         python -m pytest -s tests/spark/stream/test_kills.py
@@ -196,14 +197,14 @@ def test_each_record_is_written_once_by_drivers_that_are_killed(tmp_path: Path, 
     moments = MOMENTS_OF.get(form, MOMENTS)
     random = Random(form)
     killed: list[str] = []
-    with growing(tmp_path / "logs", pause=0.1):
+    with growing(tmp_path / "logs", pause=0.1) as logs:
         program = Program(tmp_path / "logs", target, form)
         while len(killed) < KILLS:
             moment = [*moments][len(killed) % len(moments)]
             _wait_for_files(target, moments[moment], 1, program)
             time.sleep(random.choice((0, 0, 0.02, 0.2)))
             if program.is_alive:
-                is_driver = random.random() < 0.4
+                is_driver = not killed or random.random() < 0.4
                 killed.append(f"{'driver' if is_driver else 'workers'} {moment}")
                 sys.stderr.write(f"{form}: kill {len(killed)}, {killed[-1]}\n")
                 if is_driver:
@@ -212,6 +213,9 @@ def test_each_record_is_written_once_by_drivers_that_are_killed(tmp_path: Path, 
                     program.kill_workers()
             if not program.is_alive:
                 program.close()
+                new_log = GrowingLog(tmp_path / "logs" / f"orders-{len(logs)}")
+                new_log.append(5)
+                logs.append(new_log)
                 program = Program(tmp_path / "logs", target, form)
     (target / "end").touch()
     text = program.close()

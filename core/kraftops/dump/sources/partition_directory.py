@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Iterable
+from contextlib import suppress
 from itertools import pairwise
+from operator import itemgetter
 from typing import NamedTuple
 
 from kraftops.errors import DecodeError, SourceError, UsageError
@@ -32,11 +34,11 @@ class Log(NamedTuple):
 
 def partition_log(path: str, names: list[str], *, from_start: bool) -> Log | None:
     """Return the log in the directory of a partition; None if it holds none."""
-    files = [
-        file for name in names if (file := file_name(os.path.join(path, name))) and not file.renamed
-    ]
+    begin = os.path.join(path, "")
+    files = [file for name in names if (file := file_name(begin + name)) and not file.renamed]
     chosen = segments = _segments(files)
-    _refuse_transformed(segments, frozenset(names))
+    if any(name.endswith(MANIFEST) for name in names):
+        _refuse_transformed(segments, frozenset(names))
     first = segments[0].path if segments else os.path.join(path, "")
     topic, partition = partition_of(first) or (None, None)
     snapshots = _snapshots(files)
@@ -100,29 +102,22 @@ def _refuse_transformed(segments: list[FileName], names: frozenset[str]) -> None
 
 def _segments(files: list[FileName]) -> list[FileName]:
     """Return the segments by offset; a segment with an archived copy comes once."""
-    by_name: dict[str, FileName] = {}
+    by_name: dict[str, tuple[int, FileName]] = {}
     for file in sorted(files, key=lambda file: file.archive):
-        if file.kind is FileKind.LOG and _has(file, "base_offset"):
-            by_name.setdefault(file.proper_name, file)
-    return sorted(by_name.values(), key=lambda file: file.base_offset)
+        if file.kind is FileKind.LOG:
+            with suppress(UsageError):
+                by_name.setdefault(file.proper_name, (file.base_offset, file))
+    return [file for _, file in sorted(by_name.values(), key=itemgetter(0))]
 
 
 def _snapshots(files: list[FileName]) -> list[FileName]:
     """Return the snapshots, the newest first."""
-    snapshots = [
-        file
-        for file in files
-        if file.kind is FileKind.CHECKPOINT and not file.is_bootstrap and _has(file, "snapshot_id")
-    ]
-    return sorted(snapshots, key=lambda file: file.snapshot_id, reverse=True)
-
-
-def _has(file: FileName, attribute: str) -> bool:
-    try:
-        getattr(file, attribute)
-    except UsageError:
-        return False
-    return True
+    snapshots = []
+    for file in files:
+        if file.kind is FileKind.CHECKPOINT and not file.is_bootstrap:
+            with suppress(UsageError):
+                snapshots.append((file.snapshot_id, file))
+    return [file for _, file in sorted(snapshots, key=itemgetter(0), reverse=True)]
 
 
 def _after_snapshot(snapshots: list[FileName], segments: list[FileName]) -> list[FileName]:

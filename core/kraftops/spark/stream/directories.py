@@ -12,7 +12,7 @@ from kraftops.spark.source.committed import Isolation, isolation
 from kraftops.spark.source.options import SourceOptions
 from kraftops.spark.source.reader import Reader, SplitPartition, of_split
 from kraftops.spark.source.shape import Shape
-from kraftops.spark.stream.ends import End, end_of, limited_end
+from kraftops.spark.stream.ends import End, Look, limited_end, looked
 from kraftops.spark.stream.logs import StreamLog, stream_logs
 from kraftops.spark.stream.marks import Mark, Marks, OnLoss, moved
 from kraftops.spark.stream.options import StreamOptions
@@ -33,7 +33,7 @@ class DirectoryStream:
         self._options = options
         self._stream = stream
         self._rows = Reader(options, table, is_lenient=not stream.fails_on_loss)
-        self._ends: dict[str, tuple[StreamLog, End]] = {}
+        self._looks: dict[str, Look] = {}
         """The logs that were listed last, with their ends."""
         self._listed: Mapping[str, StreamLog] | None = None
         self._isolations: dict[str, tuple[StreamLog, Isolation]] = {}
@@ -51,16 +51,19 @@ class DirectoryStream:
     def latest(self) -> Marks:
         """Return the ends of logs; only those are opened that have changed."""
         self._listed = self._list()
-        self._ends = {name: (log, self._end_of(log)) for name, log in self._listed.items()}
-        ends = {name: end for name, (_, end) in self._ends.items()}
+        self._looks = {name: self._look(log) for name, log in self._listed.items()}
+        ends = {name: look.end for name, look in self._looks.items()}
         self._remember(ends)
         return {name: end.mark for name, end in ends.items()}
 
-    def _end_of(self, log: StreamLog) -> End:
-        earlier_log, end = self._ends.get(log.name, (None, End(log.beginning)))
+    def _look(self, log: StreamLog) -> Look:
+        earlier = self._looks.get(log.name)
+        if earlier is None:
+            return looked(log, End(log.beginning))
+        end = earlier.end
         position = end.batch.end if end.batch else 0
-        is_same = log == earlier_log and log.ends_at(end.mark, position)
-        return end if is_same else end_of(log, end)
+        is_same = log == earlier.log and log.ends_at(end.mark, position)
+        return earlier._replace(log=log) if is_same else looked(log, end)
 
     def step(self, start: Marks, ends: Marks, most: int | None) -> Marks:
         """Return the end of the next batch, of the logs that `latest` has just listed."""
@@ -114,10 +117,10 @@ class DirectoryStream:
             if last is None or log is None:
                 on_loss(f"{name}: the log is gone")
                 continue
-            is_just_seen = self._ends.get(name) == (log, last)
-            ranges.append(
-                unread(log, first or End(log.beginning), last, on_loss, is_just_seen=is_just_seen)
-            )
+            look = self._looks.get(name)
+            if look is not None and (look.log, look.end) != (log, last):
+                look = None
+            ranges.append(unread(log, first or End(log.beginning), last, on_loss, look))
         self._batches = {}
         self._remember(ends)
         by_path = {

@@ -96,9 +96,10 @@ def stream_logs(options: SourceOptions) -> dict[str, StreamLog]:
         by_name.setdefault(os.path.dirname(source.path), {})[source.path] = source, size
     for name in _moving(by_name):
         del by_name[name]
-    watermarks = _watermarks({_parent(name) for name in by_name})
+    parents = {name: _parent(name) for name in by_name}
+    watermarks = _watermarks({*parents.values()})
     return {
-        name: _log(name, [*sources_of_log.values()], watermarks[_parent(name)])
+        name: _log(name, [*sources_of_log.values()], watermarks[parents[name]])
         for name, sources_of_log in by_name.items()
     }
 

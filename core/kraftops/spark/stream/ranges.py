@@ -11,7 +11,7 @@ from kraftops.log.heads import heads
 from kraftops.log.log_file import LogFile
 from kraftops.log.ranges import ByteRange, cut_log
 from kraftops.spark.jobs.planning import LabelledRange, Split, packed, split_bytes
-from kraftops.spark.stream.ends import End
+from kraftops.spark.stream.ends import End, Look
 from kraftops.spark.stream.logs import StreamLog
 from kraftops.spark.stream.marks import Mark, OnLoss
 from kraftops.spark.stream.places import Loss, Place, locate, rest_of
@@ -40,12 +40,10 @@ class BatchSplit(NamedTuple):
     is_resumed: bool = False
 
 
-def unread(
-    log: StreamLog, start: End, end: End, on_loss: OnLoss, *, is_just_seen: bool
-) -> UnreadLog:
+def unread(log: StreamLog, start: End, end: End, on_loss: OnLoss, look: Look | None) -> UnreadLog:
     """Return the byte ranges of a log between two marks.
 
-    If the end *is_just_seen*, its batch is not looked at again.
+    What a *look* at the same log up to *end* has seen is not looked for again.
 
     Before Spark 4.2, a query that is started again may get an *end* before *start*: compaction has
     removed the last batches below the high watermark, and it is unknown where the query was.
@@ -56,8 +54,9 @@ def unread(
         SourceError: a segment cannot be read, or *on_loss* raises it.
         UsageError: *end* lies before *start*, and there are records between them.
     """
-    first = locate(log, start.mark, start.batch)
-    if is_just_seen and end.batch:
+    first = look.place if look and look.start == start else None
+    first = first or locate(log, start.mark, start.batch)
+    if look and end.batch:
         last: Place | Loss = Place(rest_of(log, end.mark.offset - 1), end.batch.end)
     else:
         last = locate(log, end.mark, end.batch)

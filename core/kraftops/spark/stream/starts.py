@@ -19,7 +19,7 @@ from kraftops.query.query import Query
 from kraftops.records.internal_topics import USER
 from kraftops.spark.source.options import SourceOptions
 from kraftops.spark.source.partition_offsets import EARLIEST, LATEST, Starts
-from kraftops.spark.stream.ends import End, end_of
+from kraftops.spark.stream.ends import End, looked
 from kraftops.spark.stream.logs import StreamLog, snapshot_marks
 from kraftops.spark.stream.marks import Mark, Marks
 from kraftops.spark.stream.options import StreamOptions
@@ -39,7 +39,7 @@ def first_marks(
     """
     snapshots, starts = snapshot_marks(options), stream.starts
     if starts == LATEST:
-        return {name: end_of(log, End(log.beginning)).mark for name, log in logs.items()}
+        return {name: _latest_mark(log) for name, log in logs.items()}
     earliest = {name: log.beginning for name, log in logs.items()} | {
         name: mark for name, mark in snapshots.items() if name in logs
     }
@@ -72,7 +72,11 @@ def _first_mark(log: StreamLog, stream: StreamOptions, earliest: Mark) -> Mark:
         return earliest
     if stream.are_times and isinstance(start, int):
         start = _offset_at(log, start)
-    return _mark_at(log, start) if isinstance(start, int) else end_of(log, End(log.beginning)).mark
+    return _mark_at(log, start) if isinstance(start, int) else _latest_mark(log)
+
+
+def _latest_mark(log: StreamLog) -> Mark:
+    return looked(log, End(log.beginning)).end.mark
 
 
 def _offset_at(log: StreamLog, time: int) -> int | None:
