@@ -57,6 +57,14 @@ def test_ctrl_c_in_a_call_of_py4j_is_ctrl_c() -> None:
             "a worker has no cramjam: pip install cramjam there",
             id="missing module",
         ),
+        pytest.param(
+            "Traceback (most recent call last):\n"
+            "pyspark.errors.exceptions.base.PySparkRuntimeError: [PYTHON_VERSION_MISMATCH] Python in "
+            "worker has different version: 3.12 than that in driver: 3.11, PySpark cannot run with "
+            "different minor versions.",
+            "a worker has Python 3.12, the driver 3.11: PYSPARK_PYTHON names the worker's",
+            id="another Python",
+        ),
     ],
 )
 def test_reason_is_one_line(text: str, reason: str) -> None:

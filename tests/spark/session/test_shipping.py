@@ -104,9 +104,10 @@ def test_worker_tells_what_makes_it_slow(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_worker_tells_what_it_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shipping, "MODULES", ("no_such_module",))
+    monkeypatch.setattr(shipping, "MODULES", ("json", "no_such_module", "none.such"))
     monkeypatch.setattr("socket.gethostname", lambda: "host")
-    text = "a worker on host has no no_such_module: pip install no-such-module there"
+    modules, packages = "no_such_module, none.such", "no-such-module none"
+    text = f"a worker on host has no {modules}: pip install {packages} there"
 
     assert worker_state(0) == f'["{text}", null]'
     with pytest.raises(MissingModuleError, match=text):

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from kraftops.errors import KraftopsError
-from kraftops.spark.session.shipping import missing_module_text
+from kraftops.spark.session.shipping import missing_text
 
 _PYTHON_ERROR = r"^(?:[\w.]+\.)?(\w+(?:Error|Exception)): (.+)$"
+_OTHER_PYTHON = re.compile(r"different version: ([\d.]+) than that in driver: (\d+\.\d+)")
 _RPC_DETAILS = r'^<_\w*Rpc\w*Error of RPC .*:\n(?:.*\n)*?\s*details = "(.*)"'
 _CALL = "An error occurred while calling"
 _CLASS = re.compile(r'(?:Exception in thread "[^"]*" )?(?:[\w$]+\.)+[\w$]+: ')
@@ -28,12 +29,17 @@ def reason_of(error: BaseException) -> str:
     text = _text_of(error)
     if rpc := re.search(_RPC_DETAILS, text):
         return rpc[1]
+    if versions := _OTHER_PYTHON.search(text):
+        worker, driver = versions.groups()
+        return (
+            f"a worker has Python {worker}, the driver {driver}: PYSPARK_PYTHON names the worker's"
+        )
     python = re.findall(_PYTHON_ERROR, text, re.MULTILINE)
     if python and "Traceback" in text:
         name, message = python[-1]
         missing = re.fullmatch(r"No module named '(.+)'", message)
         if missing:
-            return missing_module_text(missing[1])
+            return missing_text([missing[1]])
         return message if name in _COMPLETE_MESSAGES else f"{name}: {message}"
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     reason = _without_call(lines)

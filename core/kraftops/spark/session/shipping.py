@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -29,7 +29,7 @@ MODULES = ("google_crc32c", "cramjam", "pyarrow") + (
 
 
 class MissingModuleError(KraftopsError):
-    """A module is missing on a worker; the message names both."""
+    """Modules are missing on a worker; the message names them and the worker."""
 
 
 class ShippedFiles(NamedTuple):
@@ -110,9 +110,9 @@ class ShippedWork(Generic[T, R]):
         """Yield the results of the work.
 
         Raises:
-            MissingModuleError: a module is missing.
+            MissingModuleError: modules are missing.
         """
-        missing = _missing_module()
+        missing = _missing_modules()
         if missing is not None:
             raise MissingModuleError(missing)
         with _inside(self.directory):
@@ -120,8 +120,8 @@ class ShippedWork(Generic[T, R]):
 
 
 def worker_state(_: object) -> str:
-    """Return, in a worker, the text about a missing module, and why it is slow, as JSON."""
-    missing = _missing_module()
+    """Return, in a worker, the text about missing modules, and why it is slow, as JSON."""
+    missing = _missing_modules()
     if missing is not None:
         return json.dumps([missing, None])
     from socket import gethostname
@@ -133,16 +133,19 @@ def worker_state(_: object) -> str:
     return json.dumps([None, reason and f"{gethostname()}: {reason}"])
 
 
-def _missing_module() -> str | None:
-    """Return the text about a module that this worker lacks."""
+def _missing_modules() -> str | None:
+    """Return the text about the modules that this worker lacks."""
+    missing = []
     for name in MODULES:
         try:
             import_module(name)
         except ImportError:
-            from socket import gethostname
+            missing.append(name)
+    if not missing:
+        return None
+    from socket import gethostname
 
-            return missing_module_text(name, gethostname())
-    return None
+    return missing_text(missing, gethostname())
 
 
 @contextmanager
@@ -163,8 +166,9 @@ def _inside(directory: str) -> Iterator[None]:
         os.chdir(home)
 
 
-def missing_module_text(module: str, host: str = "") -> str:
-    """Return the text about a missing module."""
-    wheel = module.partition(".")[0] if module != "backports.zstd" else module
+def missing_text(modules: Sequence[str], host: str = "") -> str:
+    """Return the text about missing modules."""
+    tops = (name if name == "backports.zstd" else name.partition(".")[0] for name in modules)
+    wheels = " ".join(name.replace("_", "-") for name in tops)
     place = f" on {host}" if host else ""
-    return f"a worker{place} has no {module}: pip install {wheel.replace('_', '-')} there"
+    return f"a worker{place} has no {', '.join(modules)}: pip install {wheels} there"
