@@ -20,12 +20,13 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[2]))  # for `tests`, which is not installed
 
-from kraftops.log.batch import CONTROL, Record, batch_bytes
+from kraftops.log.batch import CONTROL, Record
 from kraftops.schema.compile import compiled
 from kraftops.schema.tables.control import MESSAGES
 from tests.bench.logs.batches import LEADER_EPOCH, SEGMENT, START
 from tests.bench.logs.cluster import NOUNS, framed
 from tests.bench.make_logs import Spans, spans
+from tests.helpers.logs.written import batch_bytes
 
 RECORDS_A_BATCH = 1000
 METADATA_VERSIONS = {0: 14, 1: 19, 2: 30}  # levels whose snapshots have such partition records

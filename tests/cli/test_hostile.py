@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.log.batch import Record, batch_bytes
-from kraftops.log.codecs import compress
+from kraftops.log.batch import Record
+from tests.helpers.logs.written import batch_bytes, compress
 from tests.helpers.tools.console import DUMP_LOG, ENVIRONMENT, run_command, run_here
 
 GOOD = batch_bytes([Record(0, 0, None, b"good")])

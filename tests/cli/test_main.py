@@ -17,11 +17,12 @@ import pytest
 
 from kraftops.engine.choice import why_not_native
 from kraftops.errors import SourceError, UsageError
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
 from kraftops_cli import main
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_cli.version import KAFKA_VERSION, VERSION
 from kraftops_terminal.ending import EndedBySignal
+from tests.helpers.logs.written import batch_bytes
 from tests.helpers.tools.console import (
     CLUSTER,
     DUMP_LOG,

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
+from tests.helpers.logs.written import batch_bytes
 from tests.helpers.tools.console import ENVIRONMENT, KRAFTOPS, METADATA_SHELL, wait_for_bytes
 from tests.helpers.tools.emulator import Emulator
 

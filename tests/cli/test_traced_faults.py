@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from kraftops.errors import KraftopsError
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
 from kraftops.placement.placement import TopicPartition
 from kraftops.placement.plan import Move
 from kraftops.server.metadata_log.log import read_metadata_log
@@ -26,6 +26,7 @@ from kraftops_cli.cluster.moving import drain
 from kraftops_shell.session.history import HistoryFile
 from kraftops_terminal.ending import EndedBySignal, end_by, raise_at_signals
 from tests.helpers.logs.metadata_logs import no_ops
+from tests.helpers.logs.written import batch_bytes
 from tests.helpers.nodes.broker_disks import ORDERS, broker_disk
 from tests.helpers.nodes.child_processes import Child
 from tests.helpers.nodes.lost_quorums import MORE, log_files, other_node, recovery_data, survivor

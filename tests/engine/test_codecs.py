@@ -9,12 +9,13 @@ import pytest
 
 from kraftops.engine.native import NativeScan
 from kraftops.engine.scan_contract import Request
-from kraftops.log.codecs import CODECS, compress, zstd_module
+from kraftops.log.codecs import CODECS, zstd_module
 from kraftops.log.xxhash import xxhash32
 from kraftops.memory import run_budget
 from kraftops.query.query import Query
 from tests.helpers.engine.agreement import agree, needs_both
 from tests.helpers.logs.segments import batch_around, plain_record
+from tests.helpers.logs.written import compress
 
 pytestmark = needs_both
 

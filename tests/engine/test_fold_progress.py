@@ -6,7 +6,7 @@ from kraftops.engine.fold_contract import POSITION_BITS, FoldProgress
 from kraftops.engine.metadata_state import (
     NewestRecord,
 )
-from kraftops.log.batch import HEADER_SIZE, Record, batch_bytes, record_bytes
+from kraftops.log.batch import HEADER_SIZE, Record, record_bytes
 from kraftops.records.meaning import LARGEST_DECODED
 from tests.helpers.engine.fold_driver import FoldDriver, counted
 from tests.helpers.engine.fold_records import (
@@ -23,6 +23,7 @@ from tests.helpers.engine.fold_records import (
 )
 from tests.helpers.logs.random_logs import MetadataRecord, log_batches, log_bytes, unreadable
 from tests.helpers.logs.segments import batches_of
+from tests.helpers.logs.written import batch_bytes
 
 
 class TestApply:

@@ -7,7 +7,7 @@ import pytest
 
 from kraftops.engine.index_contract import RecordGroup
 from kraftops.engine.reference.index import index_records as index_in_python
-from kraftops.log.batch import HEADER_SIZE, Record, batch_bytes, read_record, record_bytes
+from kraftops.log.batch import HEADER_SIZE, Record, read_record, record_bytes
 from kraftops.records import metadata_numbers as types
 from tests.helpers.engine.comparison import has_native
 from tests.helpers.engine.fold_records import (
@@ -28,6 +28,7 @@ from tests.helpers.logs.random_logs import (
     unreadable,
 )
 from tests.helpers.logs.segments import batches_of
+from tests.helpers.logs.written import batch_bytes
 
 Index = Callable[[str, bytes, int, int, int], list[RecordGroup]]
 INDEXES: dict[str, Index] = {"reference": index_in_python}

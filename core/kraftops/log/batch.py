@@ -11,7 +11,7 @@ from typing import NamedTuple
 from google_crc32c import value as crc32c
 
 from kraftops.errors import DecodeError, Underflow
-from kraftops.log.codecs import CODECS, compress, decompress
+from kraftops.log.codecs import CODECS, decompress
 from kraftops.memory import Meter, run_budget
 from kraftops.varint import read_uvarint, read_varint, read_varlong, varint_bytes
 
@@ -304,13 +304,11 @@ def batch_bytes(  # noqa: PLR0913 - the fields of a batch header, by name
 ) -> bytes:
     """Return a batch of magic 2 that holds *records*, at least one, in the order of their offsets.
 
-    *attributes* say the codec; the base timestamp is the timestamp of the first record.
+    The base timestamp is the timestamp of the first record.
     """
     records = list(records)
     first = records[0]
     body = b"".join(record_bytes(record, first.offset, first.timestamp) for record in records)
-    if attributes & CODEC_MASK:
-        body = compress(attributes & CODEC_MASK, body)
     checked = Struct(">hiqqqhii").pack(
         attributes,
         records[-1].offset - first.offset,

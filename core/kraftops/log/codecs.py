@@ -23,7 +23,6 @@ _FED, _PIECE = 1 << 16, 1 << 20  # bytes that go in and come out at a time
 
 _XERIAL_MAGIC = b"\x82SNAPPY\0"
 _XERIAL_HEADER = 16  # the magic, a version and the oldest compatible version (int32 each)
-_XERIAL_BLOCK = 32 * 1024  # the default of `SnappyOutputStream`
 _LZ4_MAGIC = b"\x04\x22\x4d\x18"
 _LZ4_BLOCK_CHECKSUM, _LZ4_CONTENT_SIZE, _LZ4_CONTENT_CHECKSUM = 0x10, 0x08, 0x04
 _LZ4_WORD = Struct("<I").unpack_from
@@ -69,13 +68,6 @@ def _decompressed(codec: int, data: bytes, out: _Inflated, magic: int) -> bytes:
     if codec == 3:
         return _lz4(data, out, check_header=magic > 0)
     return {1: _gzip, 2: _snappy, 4: _zstd}[codec](data, out)
-
-
-def compress(codec: int, data: bytes, magic: int = 2) -> bytes:
-    """Return *data* as Kafka's producers frame it."""
-    if codec == 3:
-        return _to_lz4(data, magic)
-    return {1: _to_gzip, 2: _to_snappy, 4: _to_zstd}[codec](data)
 
 
 class _Inflated:
@@ -313,40 +305,3 @@ def _add_zstd_frame(out: _Inflated, frame: Any, stored: memoryview, *, is_first:
             if out.left == before and not is_first:
                 return  # zstd-jni too ignores a frame that is cut so early
             raise DecodeError("zstd: the stream is cut short")
-
-
-def _to_gzip(data: bytes) -> bytes:
-    import zlib
-
-    stream = zlib.compressobj(wbits=31)
-    return stream.compress(data) + stream.flush()
-
-
-def _to_snappy(data: bytes) -> bytes:
-    from cramjam import snappy
-
-    out = [_XERIAL_MAGIC, (1).to_bytes(4), (1).to_bytes(4)]
-    for start in range(0, len(data), _XERIAL_BLOCK):
-        block = bytes(snappy.compress_raw(data[start : start + _XERIAL_BLOCK]))
-        out += [len(block).to_bytes(4), block]
-    return b"".join(out)
-
-
-def _to_lz4(data: bytes, magic: int) -> bytes:
-    from cramjam import lz4
-
-    header = b"\x60\x40"  # version 1, independent blocks of up to 64 KiB, no checksums
-    hashed = header if magic > 0 else _LZ4_MAGIC + header
-    out = [_LZ4_MAGIC, header, bytes([xxhash32(hashed) >> 8 & 0xFF])]
-    for start in range(0, len(data), 1 << 16):
-        block = data[start : start + (1 << 16)]
-        packed = bytes(lz4.compress_block(block, store_size=False))
-        stored = len(packed) >= len(block)
-        out.append((len(block) | 1 << 31 if stored else len(packed)).to_bytes(4, "little"))
-        out.append(block if stored else packed)
-    return b"".join([*out, bytes(4)])
-
-
-def _to_zstd(data: bytes) -> bytes:
-    compressed: bytes = zstd_module().compress(data)
-    return compressed

@@ -3,7 +3,7 @@
 Layouts from Kafka's `OffsetIndex`, `TimeIndex`, `AbortedTxn`.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from operator import le
 from struct import Struct
 from typing import NamedTuple
@@ -186,22 +186,3 @@ class TxnIndex(_Entries):
     def __iter__(self) -> Iterator[AbortedTxn]:
         for values in self._all():
             yield AbortedTxn._make(values)
-
-
-def offset_index_bytes(entries: Iterable[OffsetEntry], base_offset: int) -> bytes:
-    """Return the content of an `.index` file."""
-    return b"".join(
-        _OFFSET_ENTRY.pack(entry.offset - base_offset, entry.position) for entry in entries
-    )
-
-
-def time_index_bytes(entries: Iterable[TimeEntry], base_offset: int) -> bytes:
-    """Return the content of a `.timeindex` file."""
-    return b"".join(
-        _TIME_ENTRY.pack(entry.timestamp, entry.offset - base_offset) for entry in entries
-    )
-
-
-def txn_index_bytes(entries: Sequence[AbortedTxn]) -> bytes:
-    """Return the content of a `.txnindex` file."""
-    return b"".join(_ABORTED_TXN.pack(*entry) for entry in entries)

@@ -1,6 +1,6 @@
 """Messages of magic 0 and 1, alone or as a compressed set in a wrapper (Kafka's `LegacyRecord`)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from struct import Struct
 from typing import NamedTuple, cast
 from zlib import crc32
@@ -15,7 +15,7 @@ from kraftops.log.batch import (
     Record,
     int64,
 )
-from kraftops.log.codecs import CODECS, compress, decompress
+from kraftops.log.codecs import CODECS, decompress
 from kraftops.memory import Meter
 
 NO_TIMESTAMP = -1
@@ -128,32 +128,6 @@ def _last_offset(buffer: bytes, most: int) -> int:
         raise DecodeError("a compressed set of messages that holds none")
     offset: int = _START(buffer, position)[0]
     return offset
-
-
-def message_bytes(record: Record, magic: int, attributes: int = 0) -> bytes:
-    """Return a message of magic 0 or 1 with its offset and size before it."""
-    body = Struct(">bb").pack(magic, attributes)
-    if magic:
-        body += record.timestamp.to_bytes(8, signed=True)
-    for part in (record.key, record.value):
-        body += (-1 if part is None else len(part)).to_bytes(4, signed=True) + (part or b"")
-    message = crc32(body).to_bytes(4) + body
-    return record.offset.to_bytes(8, signed=True) + len(message).to_bytes(4) + message
-
-
-def wrapper_bytes(records: Sequence[Record], magic: int, codec: int) -> bytes:
-    """Return a compressed set of messages, at least one, as a producer of this *magic* wrote it."""
-    first = records[0].offset if magic else 0
-    inner = b"".join(
-        message_bytes(record._replace(offset=record.offset - first), magic) for record in records
-    )
-    wrapper = Record(
-        records[-1].offset,
-        max(record.timestamp for record in records),
-        None,
-        compress(codec, inner, magic),
-    )
-    return message_bytes(wrapper, magic, codec)
 
 
 def _header(buffer: bytes, pos: int) -> LegacyHeader:

@@ -1,6 +1,6 @@
 """Producer state snapshots, `.snapshot` (Kafka's `ProducerStateManager`)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from struct import Struct
 from typing import NamedTuple
 
@@ -80,11 +80,3 @@ class CrcMismatch(DecodeError):
 
     def __init__(self, stored: int, computed: int) -> None:
         super().__init__(f"Stored crc: {stored}. Computed crc: {computed}")
-
-
-def producers_bytes(producers: Sequence[ProducerState]) -> bytes:
-    """Return the content of a snapshot file."""
-    entries = b"".join(_ENTRY.pack(*producer) for producer in producers)
-    checked = len(producers).to_bytes(4) + entries
-    crc: int = crc32c(checked)
-    return VERSION.to_bytes(2) + crc.to_bytes(4) + checked

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from google_crc32c import value as crc32c
 
 from kraftops.log.batch import CODEC_MASK, HEADER_SIZE, Record, record_bytes
-from kraftops.log.codecs import compress
+from tests.helpers.logs.written import compress
 
 SEGMENT = "00000000000000000000.log"
 START = 1_760_000_000_000  # ms; any time that prints with as many digits as today's

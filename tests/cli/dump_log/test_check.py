@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.log import legacy
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
 from tests.helpers.logs.metadata_logs import no_ops
 from tests.helpers.logs.segments import IN, batch_around, patched, resealed
+from tests.helpers.logs.written import batch_bytes, message_bytes
 from tests.helpers.tools.console import run_command, run_here
 
 LOG_NAME = "00000000000000000000.log"
@@ -32,7 +32,7 @@ FOUND = [
     pytest.param(GOOD + bytes(100), [], [], id="padding"),
     pytest.param(GOOD + flipped(NEXT), [], ["the CRC does not match"], id="CRC"),
     pytest.param(
-        GOOD + flipped(legacy.message_bytes(Record(1, 5, b"k", b"value"), 1)),
+        GOOD + flipped(message_bytes(Record(1, 5, b"k", b"value"), 1)),
         [],
         ["the CRC does not match"],
         id="CRC of magic 1",

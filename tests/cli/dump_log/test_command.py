@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 
 from kraftops.engine.choice import engine_name
-from kraftops.log.batch import Record, batch_bytes
-from kraftops.log.codecs import compress
+from kraftops.log.batch import Record
 from kraftops.records.dialects import DIALECTS
 from kraftops.schema.compile import compiled
 from tests.helpers.logs.costly_files import measured
 from tests.helpers.logs.messages import table
 from tests.helpers.logs.segments import IN, batch_around, plain_record
+from tests.helpers.logs.written import batch_bytes, compress
 from tests.helpers.tools.console import DUMP_LOG, KRAFTOPS, run_command, run_here
 from tests.helpers.tools.corpus import listing
 

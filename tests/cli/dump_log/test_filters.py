@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
 from kraftops.query.conditions.parser import parse_condition
 from kraftops.uuids import to_text
 from tests.helpers.engine.random_conditions import truth
 from tests.helpers.logs.corpus_rows import logs_of, parsed
 from tests.helpers.logs.metadata_logs import no_ops, records_batch, snapshot_bytes, write_log
 from tests.helpers.logs.segments import IN, patched
+from tests.helpers.logs.written import batch_bytes
 from tests.helpers.tools.console import Done, run_command, run_here
 
 LOG_NAME = "00000000000000000000.log"

@@ -12,11 +12,12 @@ import pytest
 from kraftops.dump.report import Report
 from kraftops.dump.scan.record_lines import RecordLine
 from kraftops.dump.sources.names import Source
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
 from kraftops.query.query import Query
 from kraftops_cli.dump_log.limited import write_limited
 from kraftops_cli.dump_log.plan import Plan, Run
 from kraftops_cli.dump_log.run import run_follow
+from tests.helpers.logs.written import batch_bytes
 from tests.helpers.tools.console import MemoryTerminal
 
 FILE, FIRST, SECOND = b"file\n", b"batch 0\n", b"batch 1\n"

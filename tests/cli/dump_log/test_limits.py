@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kraftops.engine.choice import why_not_native
-from kraftops.log.batch import CONTROL, Record, batch_bytes
+from kraftops.log.batch import CONTROL, Record
 from kraftops.log.codecs import CODECS, zstd_module
 from tests.helpers.engine.choice import using
 from tests.helpers.logs.corpus_rows import logs_of
@@ -22,6 +22,7 @@ from tests.helpers.logs.costly_files import (
     packed,
 )
 from tests.helpers.logs.segments import batch_around, plain_record
+from tests.helpers.logs.written import batch_bytes
 from tests.helpers.tools.console import DUMP_LOG, Done, run_here
 
 LOG_NAME = "00000000000000000000.log"

@@ -8,12 +8,13 @@ import pytest
 from kraftops.dump.report import Report
 from kraftops.dump.sources.names import Source
 from kraftops.fileio.output import OutputError
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
 from kraftops.log.ranges import ByteRange
 from kraftops.query.query import Query
 from kraftops_cli.dump_log.parquet import LimitedBatches, run_parquet, write_parquet_file
 from kraftops_cli.dump_log.plan import Plan, Run
 from kraftops_cli.terminal.streams import Terminal
+from tests.helpers.logs.written import batch_bytes
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

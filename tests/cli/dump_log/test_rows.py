@@ -18,14 +18,15 @@ import pyarrow.parquet as pq
 import pytest
 
 from kraftops.engine.choice import ENGINES
-from kraftops.log.batch import Record, batch_bytes
-from kraftops.log.codecs import CODECS, compress
+from kraftops.log.batch import Record
+from kraftops.log.codecs import CODECS
 from kraftops.origin import extra_remedy
 from kraftops.query.formats import CSV
 from kraftops.query.row import COLUMNS
 from tests.helpers.logs.corpus_rows import engine_json, lines_of, parsed, query_of
 from tests.helpers.logs.metadata_logs import no_ops, records_batch
 from tests.helpers.logs.segments import IN
+from tests.helpers.logs.written import batch_bytes, compress
 from tests.helpers.tools.console import DUMP_LOG, ENVIRONMENT, run_command, run_here
 from tests.helpers.tools.corpus import DUMPS, cases, listing
 

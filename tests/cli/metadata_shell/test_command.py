@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
+from tests.helpers.logs.written import batch_bytes
 from tests.helpers.tools.console import METADATA_SHELL, run_command, run_here
 from tests.helpers.tools.corpus import SHELL
 from tests.helpers.tools.our_shell import DIRECTORY, KRAFTOPS, SNAPSHOT, ours

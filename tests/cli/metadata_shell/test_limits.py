@@ -11,7 +11,7 @@ from random import Random
 import pytest
 
 from kraftops.engine.choice import why_not_native
-from kraftops.log.batch import CONTROL, Record, batch_bytes
+from kraftops.log.batch import CONTROL, Record
 from kraftops.log.codecs import CODECS
 from kraftops_shell.grammar.command import Task
 from kraftops_shell.grammar.registry import commands
@@ -27,6 +27,7 @@ from tests.helpers.logs.costly_files import (
 )
 from tests.helpers.logs.random_logs import new_record, uuid
 from tests.helpers.logs.segments import plain_record
+from tests.helpers.logs.written import batch_bytes
 from tests.helpers.tools.console import METADATA_SHELL, Done
 
 KRAFTOPS = str(Path(sys.executable).with_name("kraftops"))

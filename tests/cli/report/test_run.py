@@ -287,7 +287,8 @@ def test_a_page_needs_a_file(log: Path) -> None:
 
 
 def test_other_logs_are_told(tmp_path: Path) -> None:
-    from kraftops.log.batch import Record, batch_bytes
+    from kraftops.log.batch import Record
+    from tests.helpers.logs.written import batch_bytes
 
     folder = tmp_path / "orders-3"
     folder.mkdir()

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
+from tests.helpers.logs.written import batch_bytes
 from tests.helpers.tools.console import DUMP_LOG, run_command
 
 LOG = batch_bytes([Record(0, 5, b"key", b"value")])

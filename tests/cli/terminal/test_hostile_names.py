@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
 from tests.helpers.engine.random_messages import frame_bytes, framed_messages
 from tests.helpers.logs.coordinators import messages
 from tests.helpers.logs.messages import encoded, filled, table, versions_of
 from tests.helpers.logs.metadata_logs import voters_batch, write_log
 from tests.helpers.logs.random_logs import LogBatch, MetadataRecord, new_record, uuid
+from tests.helpers.logs.written import batch_bytes
 from tests.helpers.nodes.node_directories import CLUSTER_ID, format_node, make_node
 from tests.helpers.tools.console import (
     CLUSTER,

@@ -10,12 +10,13 @@ from kraftops.disk.settings import topic_settings
 from kraftops.disk.why import Broker, why_kept
 from kraftops.errors import UsageError
 from kraftops.image.verify.assignments import image_in
-from kraftops.log.indexes import TimeEntry, time_index_bytes
-from kraftops.log.producers import ProducerState, producers_bytes
+from kraftops.log.indexes import TimeEntry
+from kraftops.log.producers import ProducerState
 from kraftops.server.log_directory import read_log_directory
 from kraftops.storage.config.server_config import load_config
 from tests.helpers.logs.log_directories import REAL
 from tests.helpers.logs.random_logs import MetadataRecord, new_record
+from tests.helpers.logs.written import producers_bytes, time_index_bytes
 from tests.helpers.nodes.assigned_partitions import D1, broker, topic
 from tests.helpers.nodes.node_directories import PROPERTIES
 

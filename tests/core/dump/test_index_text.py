@@ -5,21 +5,20 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.log.batch import Record, batch_bytes
-from kraftops.log.indexes import (
-    AbortedTxn,
-    OffsetEntry,
-    OffsetIndex,
-    TimeEntry,
+from kraftops.log.batch import Record
+from kraftops.log.indexes import AbortedTxn, OffsetEntry, OffsetIndex, TimeEntry
+from kraftops.log.log_file import LogFile
+from kraftops.log.producers import ProducerState
+from kraftops.query.query import Query
+from tests.helpers.logs.segments import COUNT_AT, IN, patched, resealed
+from tests.helpers.logs.written import (
+    batch_bytes,
+    message_bytes,
     offset_index_bytes,
+    producers_bytes,
     time_index_bytes,
     txn_index_bytes,
 )
-from kraftops.log.legacy import message_bytes
-from kraftops.log.log_file import LogFile
-from kraftops.log.producers import ProducerState, producers_bytes
-from kraftops.query.query import Query
-from tests.helpers.logs.segments import COUNT_AT, IN, patched, resealed
 from tests.helpers.tools.dump_file import Dump, dump
 
 BASE = 100

@@ -16,9 +16,8 @@ from kraftops.engine.count_contract import (
     key_of,
 )
 from kraftops.engine.counting import EngineCounter
-from kraftops.log.batch import Batch, Record, batch_bytes, inflated, record_bytes
+from kraftops.log.batch import Batch, Record, inflated, record_bytes
 from kraftops.log.legacy import header as legacy_header
-from kraftops.log.legacy import message_bytes
 from kraftops.memory import run_budget
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
@@ -29,6 +28,7 @@ from tests.helpers.engine.cases import EVERY, case, counted
 from tests.helpers.engine.choice import using
 from tests.helpers.engine.comparison import Trial
 from tests.helpers.logs.segments import batch_around, record_around
+from tests.helpers.logs.written import batch_bytes, message_bytes
 
 PATH = "0.log"
 each_engine = pytest.mark.parametrize("engine", ["native", "reference"])

@@ -9,12 +9,13 @@ from kraftops.dump.report import Report
 from kraftops.dump.scan.part_printer import PartPrinter, file_head
 from kraftops.dump.scan.record_lines import record_lines
 from kraftops.dump.sources.parts import PartResult, plan_parts
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
 from kraftops.log.ranges import ByteRange
 from kraftops.query.filters import Filter, normal_type
 from kraftops.query.query import Query
 from tests.helpers.logs.corpus_rows import EVERY_LOG, LOGS, decoder_of, name_of, query_of, rows
 from tests.helpers.logs.segments import IN, batch_around, patched, resealed
+from tests.helpers.logs.written import batch_bytes
 from tests.helpers.tools.dump_file import dump
 
 LOG_NAME = "00000000000000000000.log"

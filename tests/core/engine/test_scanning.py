@@ -8,12 +8,12 @@ from kraftops.engine.choice import why_not_native
 from kraftops.engine.reference.scan import ReferenceScan
 from kraftops.engine.scan_contract import Outcome, Request, Why
 from kraftops.engine.scanning import EngineScan, line_count, open_scan
-from kraftops.log import legacy
-from kraftops.log.batch import Batch, Record, batch_bytes
+from kraftops.log.batch import Batch, Record
 from kraftops.log.reader import LogReader
 from kraftops.query.query import Query
 from tests.helpers.engine.choice import using
 from tests.helpers.logs.segments import batch_around
+from tests.helpers.logs.written import batch_bytes, message_bytes
 
 DEEP = Query(decoder="user", deep_iteration=True)
 
@@ -70,7 +70,7 @@ def test_reference_reads_declined_batches_and_both_know_the_last_offset() -> Non
 
 @pytest.mark.parametrize("name", ["reference", ""])
 def test_old_and_short_batches_are_read_among_others(name: str) -> None:
-    old = legacy.message_bytes(Record(2, 0, None, b"old"), 1)
+    old = message_bytes(Record(2, 0, None, b"old"), 1)
     short = batch_around(b"", 0)[:40]
     short = short[:8] + (len(short) - 12).to_bytes(4) + short[12:]
     data = batch(0) + old + batch(3) + short + batch(5)

@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 
 from kraftops.errors import SourceError
 from kraftops.log.archives import inflated_blocks
-from kraftops.log.batch import Batch, Record, batch_bytes
+from kraftops.log.batch import Batch, Record
 from kraftops.log.log_file import LogFile
 from kraftops.log.reader import BLOCK, EndReason, LogEnd
 from kraftops.log.streams import LogStream, open_log
 from tests.helpers.logs.archived_logs import BATCHES, FILES, LOG, NOISE, PACKERS, each_archive
 from tests.helpers.logs.segments import batches_of, reader_of
+from tests.helpers.logs.written import batch_bytes
 
 
 def walk(path: Path, start: int = 0, stop: int | None = None) -> tuple[list[Batch], LogEnd]:

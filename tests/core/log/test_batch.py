@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from kraftops.errors import DecodeError, InflationError, Underflow
 from kraftops.log import batch as v2
-from kraftops.log.batch import Batch, Record, batch_bytes, is_valid, read_record
+from kraftops.log.batch import Batch, Record, is_valid, read_record
 from kraftops.log.codecs import CODECS
 from kraftops.memory import Budget
 from kraftops.varint import varint_bytes
@@ -26,6 +26,7 @@ from tests.helpers.logs.segments import (
     segments,
     walk,
 )
+from tests.helpers.logs.written import batch_bytes
 
 BYTES = st.none() | st.binary(max_size=20) | st.just(b"x" * 200)
 HEADERS = st.lists(

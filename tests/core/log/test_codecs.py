@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from kraftops.errors import DecodeError, InflationError
 from kraftops.log import codecs
-from kraftops.log.codecs import CODECS, compress, zstd_module
+from kraftops.log.codecs import CODECS, zstd_module
 from kraftops.log.xxhash import xxhash32
 from kraftops.memory import DEFAULT, Budget
+from tests.helpers.logs.written import compress
 
 GZIP, SNAPPY, LZ4, ZSTD = 1, 2, 3, 4
 each_codec = pytest.mark.parametrize("codec", [GZIP, SNAPPY, LZ4, ZSTD], ids=CODECS[1:])

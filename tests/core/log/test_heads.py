@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from kraftops.log import heads as module
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
 from kraftops.log.heads import Head, heads
-from kraftops.log.legacy import message_bytes
 from kraftops.log.log_file import LogFile
 from tests.helpers.logs.segments import batches_of, patched, segments
+from tests.helpers.logs.written import batch_bytes, message_bytes
 
 ONE = batch_bytes([Record(0, 10, b"k", b"first")])
 TWO = batch_bytes([Record(1, 20, b"k", b"second"), Record(2, 30, None, bytes(300))])

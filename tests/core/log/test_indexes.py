@@ -17,12 +17,10 @@ from kraftops.log.indexes import (
     TimeEntry,
     TimeIndex,
     TxnIndex,
-    offset_index_bytes,
-    time_index_bytes,
-    txn_index_bytes,
 )
 from kraftops.log.log_file import LogFile
 from tests.helpers.logs.segments import segments
+from tests.helpers.logs.written import offset_index_bytes, time_index_bytes, txn_index_bytes
 
 BASE = 1_000
 ENTRIES = [OffsetEntry(BASE + 10 * number, 100 * number) for number in range(1, 8)]

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from kraftops.errors import DecodeError, InflationError
 from kraftops.log import legacy
 from kraftops.log.batch import LARGE_PART, LOG_APPEND_TIME, Batch, Record
-from kraftops.log.codecs import CODECS, compress
-from kraftops.log.legacy import LegacyRecord, message_bytes, wrapper_bytes
+from kraftops.log.codecs import CODECS
+from kraftops.log.legacy import LegacyRecord
 from kraftops.memory import Budget
 from tests.helpers.logs.segments import IN, batches_of, patched, walk
+from tests.helpers.logs.written import compress, message_bytes, wrapper_bytes
 
 GZIP, LZ4, ZSTD = 1, 3, 4
 MAGICS = pytest.mark.parametrize("magic", [0, 1])

@@ -7,11 +7,11 @@ import pytest
 
 from kraftops.errors import SourceError
 from kraftops.log import reader
-from kraftops.log.batch import Record, batch_bytes
-from kraftops.log.legacy import message_bytes
+from kraftops.log.batch import Record
 from kraftops.log.log_file import LogFile
 from kraftops.log.reader import EndReason, LogEnd
 from tests.helpers.logs.segments import batches_of
+from tests.helpers.logs.written import batch_bytes, message_bytes
 
 ONE = batch_bytes([Record(0, 10, b"k", b"first")])
 

@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kraftops.errors import DecodeError, Underflow
-from kraftops.log.producers import CrcMismatch, ProducerState, producers_bytes, read_producers
+from kraftops.log.producers import CrcMismatch, ProducerState, read_producers
 from kraftops.schema.compile import compiled
 from tests.helpers.logs.messages import table
 from tests.helpers.logs.segments import patched, segments
+from tests.helpers.logs.written import producers_bytes
 
 INT16, INT32, INT64 = (st.integers(-(1 << bits - 1), (1 << bits - 1) - 1) for bits in (16, 32, 64))
 PRODUCERS = st.builds(ProducerState, INT64, INT16, INT32, INT64, INT32, INT64, INT32, INT64)

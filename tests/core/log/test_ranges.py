@@ -7,12 +7,13 @@ import pytest
 
 from kraftops.errors import SourceError
 from kraftops.log import ranges
-from kraftops.log.batch import Batch, Record, batch_bytes
+from kraftops.log.batch import Batch, Record
 from kraftops.log.indexes import OffsetEntry
 from kraftops.log.log_file import LogFile
 from kraftops.log.ranges import ByteRange, cut_by_index
 from tests.helpers.logs.cuts import cut_file
 from tests.helpers.logs.segments import IN, patched
+from tests.helpers.logs.written import batch_bytes
 
 TARGETS = [1, 61, 100, 1_000, 10_000, 1 << 40]
 BATCH = batch_bytes([Record(0, 0, None, bytes(100))])

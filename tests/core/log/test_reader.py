@@ -6,10 +6,10 @@ from zlib import crc32
 import pytest
 
 from kraftops.log import legacy, reader
-from kraftops.log.batch import Batch, Record, batch_bytes, is_valid
-from kraftops.log.legacy import message_bytes
+from kraftops.log.batch import Batch, Record, is_valid
 from kraftops.log.reader import EndReason, LogEnd, LogReader
 from tests.helpers.logs.segments import IN, batches_of, patched, reader_of, segments, source_of
+from tests.helpers.logs.written import batch_bytes, message_bytes
 
 ONE = batch_bytes([Record(0, 10, b"k", b"first")])
 TWO = batch_bytes([Record(1, 20, b"k", b"second"), Record(2, 30, None, bytes(300))])
@@ -226,7 +226,7 @@ def test_window_keeps_to_the_stop() -> None:
 
 
 @pytest.mark.parametrize(
-    "odd", [b"\0" * 11 + b"\x14" + b"\0" * 20, legacy.message_bytes(Record(0, 0, None, b"v"), 1)]
+    "odd", [b"\0" * 11 + b"\x14" + b"\0" * 20, message_bytes(Record(0, 0, None, b"v"), 1)]
 )
 def test_window_leaves_odd_batches(odd: bytes) -> None:
     data = odd + batch_bytes([Record(1, 0, None, b"v")])

@@ -16,10 +16,11 @@ from typing import Any
 import pytest
 
 from kraftops.errors import SourceError
-from kraftops.log.codecs import compress, decompress
+from kraftops.log.codecs import decompress
 from kraftops.memory import Budget, Turn
 from kraftops.parallel import ordered
 from kraftops.parallel.ordered import run_ordered
+from tests.helpers.logs.written import compress
 from tests.helpers.tools.console import ENVIRONMENT
 
 SECONDS = 20  # until something counts as hung

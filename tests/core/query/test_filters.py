@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kraftops.errors import UsageError
-from kraftops.log.batch import LOG_APPEND_TIME, Record, batch_bytes
+from kraftops.log.batch import LOG_APPEND_TIME, Record
 from kraftops.query.conditions.parser import parse_condition
 from kraftops.query.filters import (
     Filter,
@@ -37,6 +37,7 @@ from tests.helpers.logs.corpus_rows import (
     query_of,
     reference_json,
 )
+from tests.helpers.logs.written import batch_bytes
 from tests.helpers.tools.console import run_here
 
 _HEADER_LIES = ("lastdelta", "lastdelta-neg")  # of the offsets in a batch, which is believed

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kraftops.engine.scan_contract import MAX_OUTPUT
-from kraftops.log.batch import CONTROL, LOG_APPEND_TIME, TRANSACTIONAL, Record, batch_bytes
+from kraftops.log.batch import CONTROL, LOG_APPEND_TIME, TRANSACTIONAL, Record
 from kraftops.query.json_rows import row_json
 from kraftops.query.query import Query
 from kraftops.query.row import COLUMNS
@@ -29,6 +29,7 @@ from tests.helpers.logs.corpus_rows import (
 )
 from tests.helpers.logs.messages import data_for, encoded, table, versions_of
 from tests.helpers.logs.segments import IN, batch_around, patched, resealed
+from tests.helpers.logs.written import batch_bytes
 from tests.helpers.project.json_schemas import FOLDER, problems
 
 DESIGN = [

@@ -4,12 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.log.batch import CONTROL, LOG_APPEND_TIME, TRANSACTIONAL, Record, batch_bytes
+from kraftops.log.batch import CONTROL, LOG_APPEND_TIME, TRANSACTIONAL, Record
 from kraftops.log.streams import OpenName, open_log
 from kraftops.query.record_rows import Origin, damage_row, origin_of, record_row, row_head
 from kraftops.query.row import Row
 from kraftops.records.meaning import Meaning
 from tests.helpers.logs.segments import batches_of
+from tests.helpers.logs.written import batch_bytes
 
 MEANING = Meaning("user", value="v")
 ORIGIN = Origin("f", "t", 3)

@@ -12,7 +12,7 @@ from kraftops.dump.scan.part_rows import part_rows
 from kraftops.dump.sources.parts import PartResult, plan_parts
 from kraftops.errors import SourceError, UsageError
 from kraftops.log import legacy
-from kraftops.log.batch import CONTROL, Record, batch_bytes, records
+from kraftops.log.batch import CONTROL, Record, records
 from kraftops.log.ranges import ByteRange, file_id
 from kraftops.memory import run_budget
 from kraftops.query.filters import Filter
@@ -28,6 +28,7 @@ from tests.helpers.logs.corpus_rows import (
 )
 from tests.helpers.logs.metadata_logs import no_ops, records_batch
 from tests.helpers.logs.segments import IN, batch_around, batches_of, patched, resealed, walk
+from tests.helpers.logs.written import batch_bytes, message_bytes
 
 LOG_NAME = "00000000000000000000.log"
 TOPIC_ID = bytes(range(16))
@@ -198,7 +199,7 @@ def test_batch_with_bytes_left_over_is_damaged(tmp_path: Path) -> None:
 def test_wrong_checksum_is_a_finding(magic: int, tmp_path: Path) -> None:
     good = user_batch(0, b"value")
     if magic < 2:
-        good = legacy.message_bytes(Record(0, 5, b"k", b"value"), magic)
+        good = message_bytes(Record(0, 5, b"k", b"value"), magic)
     path = write(tmp_path, good[:-2] + b"X" + good[-1:])
 
     for form in ("json", "csv"):

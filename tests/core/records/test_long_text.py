@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kraftops.java.text import decode_utf8
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
 from kraftops.query.csv_rows import row_csv
 from kraftops.query.json_rows import row_json
 from kraftops.query.query import Query
@@ -18,6 +18,7 @@ from kraftops.records import long_text
 from kraftops.records.long_text import LONG, LongText, is_utf8
 from kraftops.records.meaning import base64_of
 from tests.helpers.logs.corpus_rows import reference_json, rows
+from tests.helpers.logs.written import batch_bytes
 from tests.helpers.tools.dump_file import dump
 
 RAW = st.lists(

@@ -3,9 +3,10 @@
 from pathlib import Path
 
 from kraftops.findings.finding import Severity
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
 from kraftops.recovery.procedure import work_steps
 from tests.helpers.logs.metadata_logs import no_ops, records_batch, voters_batch, write_log
+from tests.helpers.logs.written import batch_bytes
 from tests.helpers.nodes.lost_quorums import (
     BEGINNING,
     IDS,

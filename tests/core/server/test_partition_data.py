@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from kraftops.findings.finding import Stake
-from kraftops.log.batch import Record, batch_bytes
-from kraftops.log.indexes import OffsetEntry, offset_index_bytes
+from kraftops.log.batch import Record
+from kraftops.log.indexes import OffsetEntry
 from kraftops.server.partition_data import partition_data_of
+from tests.helpers.logs.written import batch_bytes, offset_index_bytes
 
 
 def batch(offset: int, count: int = 1) -> bytes:

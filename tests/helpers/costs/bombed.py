@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from kraftops.log.codecs import compress
 from kraftops.wire.quorum.fetch import SnapshotId
 from tests.helpers.costs.bombs import WITHIN, bomb
 from tests.helpers.logs.archived_logs import ZSTD
@@ -16,6 +15,7 @@ from tests.helpers.logs.bundles import KINDS
 from tests.helpers.logs.costly_files import MIB, measured, packed, snapshot_around
 from tests.helpers.logs.random_logs import new_record
 from tests.helpers.logs.segments import plain_record
+from tests.helpers.logs.written import compress
 from tests.helpers.nodes.lost_quorums import BEGINNING, other_node, survivor
 from tests.helpers.nodes.node_directories import CLUSTER_ID
 from tests.helpers.tools.console import KRAFTOPS, Done

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from functools import cache
 
 from kraftops.log.batch import Record
-from kraftops.log.codecs import CODECS, compress
-from kraftops.log.legacy import message_bytes
+from kraftops.log.codecs import CODECS
 from kraftops.varint import varint_bytes
 from tests.helpers.logs.costly_files import MIB, inflating_to, packed
 from tests.helpers.logs.segments import plain_record, record_around
+from tests.helpers.logs.written import compress, message_bytes
 
 WITHIN = 62 * MIB
 """The most that a batch may inflate to, about."""

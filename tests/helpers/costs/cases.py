@@ -9,11 +9,11 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from kraftops.log.codecs import compress
 from tests.helpers.costs.shapes import COMMANDS, SHAPES, SIZE, arguments
 from tests.helpers.logs.archived_logs import ZSTD
 from tests.helpers.logs.bundles import KINDS
 from tests.helpers.logs.costly_files import snapshot_around
+from tests.helpers.logs.written import compress
 
 _NAME = f"{0:020}"
 _LOG = f"{_NAME}.log"

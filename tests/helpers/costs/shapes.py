@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-from kraftops.log.batch import CONTROL, Record, batch_bytes
-from kraftops.log.codecs import CODECS, compress
-from kraftops.log.legacy import message_bytes
+from kraftops.log.batch import CONTROL, Record
+from kraftops.log.codecs import CODECS
 from kraftops.varint import varint_bytes
 from tests.helpers.logs.costly_files import MIB, control_key, packed
 from tests.helpers.logs.random_logs import new_record, uuid
 from tests.helpers.logs.segments import batch_around, plain_record
+from tests.helpers.logs.written import batch_bytes, compress, message_bytes
 
 SIZE = 1_000_000
 _SMALLEST = b"\x0c\0\0\0\x01\x01\0"

@@ -13,14 +13,15 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from kraftops.log.indexes import TimeEntry, time_index_bytes
-from kraftops.log.producers import ProducerState, producers_bytes
+from kraftops.log.indexes import TimeEntry
+from kraftops.log.producers import ProducerState
 from kraftops.server.loader.contract import LoadRequest
 from tests.helpers.kafka.loader import faults
 from tests.helpers.kafka.loader.partitions import Partition
 from tests.helpers.logs.incidents import INCIDENT, Incident, config, incident_directory
 from tests.helpers.logs.incidents import change as partition_change
 from tests.helpers.logs.log_directories import REAL
+from tests.helpers.logs.written import producers_bytes, time_index_bytes
 from tests.helpers.nodes.node_directories import PROPERTIES, STATIC, format_node, make_node
 
 DAY = 86_400

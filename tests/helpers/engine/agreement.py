@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from kraftops.engine.choice import why_not_native
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
 from kraftops.query.query import Query
 from tests.helpers.engine.comparison import WHOLE, Trial, by_reference, differences, has_native
 from tests.helpers.engine.random_messages import KINDS, Kind
+from tests.helpers.logs.written import batch_bytes
 
 needs_both = pytest.mark.skipif(not has_native(), reason=f"no native engine: {why_not_native()}")
 each_kind = pytest.mark.parametrize(

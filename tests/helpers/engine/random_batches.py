@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 from google_crc32c import value as crc32c
 
-from kraftops.log.codecs import compress
 from kraftops.varint import varint_bytes
 from tests.helpers.engine.random_messages import Kind, control_payload, payload, text_bytes
 from tests.helpers.kafka.cases.mutations import INTS, LONGS, mutated
+from tests.helpers.logs.written import compress
 
 
 class Raw(NamedTuple):

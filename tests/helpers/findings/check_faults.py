@@ -14,11 +14,12 @@ from unittest.mock import patch
 from kraftops.dump.check import partition
 from kraftops.dump.check.directories import CheckRequest, check_directories
 from kraftops.findings.catalogue import catalogue
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
 from kraftops.log.log_file import LogFile
-from kraftops.log.producers import producers_bytes, read_producers
+from kraftops.log.producers import read_producers
 from tests.helpers.logs.log_directories import REAL, SNAPSHOT, snapshot
 from tests.helpers.logs.metadata_logs import records_batch
+from tests.helpers.logs.written import batch_bytes, producers_bytes
 from tests.helpers.tools.console import run_here
 
 TIERED = REAL.parents[1] / "tiered-4.3.1"

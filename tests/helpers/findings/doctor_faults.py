@@ -11,7 +11,7 @@ from unittest.mock import patch
 from kraftops.checkup import cluster_checks, examination
 from kraftops.checkup.checks import CHECKS, run_checks
 from kraftops.checkup.examination import Examination
-from kraftops.log.indexes import TimeEntry, time_index_bytes
+from kraftops.log.indexes import TimeEntry
 from kraftops.placement.disks import DiskReplica, LogDirectory
 from kraftops.placement.placement import TopicPartition
 from kraftops.recovery.node_copies import LogSource
@@ -23,6 +23,7 @@ from tests.helpers.logs.incidents import broker as registration
 from tests.helpers.logs.incidents import change as partition_change
 from tests.helpers.logs.metadata_logs import feature, records_batch, write_log
 from tests.helpers.logs.random_logs import new_record, uuid
+from tests.helpers.logs.written import time_index_bytes
 from tests.helpers.nodes.assigned_partitions import D1, assigned, broker, topic, write_meta
 from tests.helpers.nodes.node_directories import PROPERTIES, STATIC, format_node, make_node
 from tests.helpers.wire.certificates import authority

@@ -4,9 +4,10 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from kraftops.log.batch import TRANSACTIONAL, Record, batch_bytes
+from kraftops.log.batch import TRANSACTIONAL, Record
 from tests.helpers.logs.incidents import at, incident_directory
 from tests.helpers.logs.metadata_logs import records_batch, snapshot_bytes, write_log
+from tests.helpers.logs.written import batch_bytes
 from tests.helpers.nodes.lost_quorums import topic
 from tests.helpers.tools.console import KRAFTOPS, run_here
 

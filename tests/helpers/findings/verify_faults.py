@@ -10,7 +10,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from kraftops.image.verify.loading import loading_findings
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
 from kraftops.server.loader.contract import NEWEST_RELEASE
 from kraftops.storage.config.server_config import load_config
 from kraftops.storage.logdirs.node import read_node
@@ -26,6 +26,7 @@ from tests.helpers.logs.metadata_logs import (
     write_log,
 )
 from tests.helpers.logs.random_logs import MetadataRecord, uuid
+from tests.helpers.logs.written import batch_bytes
 from tests.helpers.nodes import lost_quorums
 from tests.helpers.nodes.assigned_partitions import (
     D1,

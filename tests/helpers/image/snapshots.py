@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Mapping
 
 from kraftops.image.state.image import MetadataImage
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
 from kraftops.schema.compile import compiled
 from kraftops.schema.tables import metadata
 from tests.helpers.logs.metadata_logs import snapshot_bytes
+from tests.helpers.logs.written import batch_bytes
 
 _BATCH = 5
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
-from kraftops.log.batch import Record, batch_bytes
-from kraftops.log.codecs import compress
+from kraftops.log.batch import Record
 from tests.helpers.logs.segments import IN
+from tests.helpers.logs.written import batch_bytes, compress
 
 ZSTD = 4
 PACKERS: dict[str, Callable[[bytes], bytes]] = {

@@ -6,14 +6,15 @@ import sys
 from functools import cache
 from pathlib import Path
 
-from kraftops.log.batch import CONTROL, Record, batch_bytes
-from kraftops.log.codecs import CODECS, compress
+from kraftops.log.batch import CONTROL, Record
+from kraftops.log.codecs import CODECS
 from kraftops.schema.compile import compiled
 from kraftops.schema.tables.control import MESSAGES
 from kraftops.varint import uvarint_bytes
 from tests.helpers.engine.choice import VARIABLE
 from tests.helpers.logs.random_logs import new_record, uuid
 from tests.helpers.logs.segments import batch_around, plain_record
+from tests.helpers.logs.written import batch_bytes, compress
 from tests.helpers.tools.console import Done, run_command
 
 MIB = 1 << 20

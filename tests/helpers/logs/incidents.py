@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from kraftops.log.batch import CONTROL, Record, batch_bytes
+from kraftops.log.batch import CONTROL, Record
 from kraftops.schema.compile import compiled
 from kraftops.schema.tables import control
 from tests.helpers.logs.random_logs import LogBatch, MetadataRecord, new_record, uuid
+from tests.helpers.logs.written import batch_bytes
 
 MINUTE = 60_000
 START = 1_795_000_020_000

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from kraftops.dump.sources.names import expand
-from kraftops.log.batch import CONTROL, Record, batch_bytes
+from kraftops.log.batch import CONTROL, Record
+from tests.helpers.logs.written import batch_bytes
 
 REAL = Path(__file__).parents[2] / "data/log-directories/4.3.1"
 """Log directories of a broker: `stopped`, and `running`, as it was before the stop."""

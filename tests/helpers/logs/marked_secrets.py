@@ -3,10 +3,11 @@
 from base64 import b64encode
 from pathlib import Path
 
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
 from tests.helpers.logs.messages import encoded, table
 from tests.helpers.logs.metadata_logs import write_log
 from tests.helpers.logs.random_logs import LogBatch, MetadataRecord, new_record, uuid
+from tests.helpers.logs.written import batch_bytes
 
 MARK = "canary"
 """The begin of each secret; a `-` follows."""

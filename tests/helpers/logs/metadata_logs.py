@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from kraftops.log.batch import CONTROL, Record, batch_bytes
+from kraftops.log.batch import CONTROL, Record
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.schema.compile import compiled
 from kraftops.schema.tables import control, metadata
+from tests.helpers.logs.written import batch_bytes
 
 HEADER, FOOTER, KRAFT_VERSION, KRAFT_VOTERS = range(3, 7)
 _CONTROLS = {

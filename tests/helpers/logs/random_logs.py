@@ -5,10 +5,11 @@ from functools import cache
 from random import Random
 from typing import Any, NamedTuple
 
-from kraftops.log.batch import CONTROL, LOG_APPEND_TIME, Record, batch_bytes
+from kraftops.log.batch import CONTROL, LOG_APPEND_TIME, Record
 from kraftops.schema.compile import compiled
 from kraftops.schema.tables import control, kip_631, kip_631_draft, metadata
 from kraftops.varint import uvarint_bytes
+from tests.helpers.logs.written import batch_bytes
 
 Data = Mapping[str, Any]
 

@@ -5,7 +5,7 @@ from contextlib import chdir
 from pathlib import Path
 
 from kraftops.java.properties import properties_bytes
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
 from kraftops.storage.config.server_config import load_config
 from kraftops.storage.logdirs.node import Node, read_node
 from kraftops.uuids import to_text
@@ -16,6 +16,7 @@ from tests.helpers.logs.random_logs import (
     new_record,
     uuid,
 )
+from tests.helpers.logs.written import batch_bytes
 from tests.helpers.nodes.node_directories import CLUSTER_ID, META, PROPERTIES, make_node
 
 TOPIC = uuid(1 << 100)

@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
 from kraftops.uuids import to_text
 from tests.helpers.logs.metadata_logs import records_batch
+from tests.helpers.logs.written import batch_bytes
 from tests.helpers.nodes.lost_quorums import broker, write_meta
 
 TOPIC_ID = b"orders-topic-id!"

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from kraftops.log.batch import Record, batch_bytes
-from kraftops.log.indexes import OffsetEntry, offset_index_bytes
-from kraftops.log.producers import producers_bytes
+from kraftops.log.batch import Record
+from kraftops.log.indexes import OffsetEntry
+from tests.helpers.logs.written import batch_bytes, offset_index_bytes, producers_bytes
 
 METADATA = b"version: 0\ntopic_id: WmCtq1ycVk9dBfdep1ym9A"
 

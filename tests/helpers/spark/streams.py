@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
+from tests.helpers.logs.written import batch_bytes
 
 LATE = "Python worker failed to connect back"
 """A query's error: Spark gives a worker 10 s to start, too few on a busy machine."""

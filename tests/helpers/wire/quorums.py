@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
 from kraftops.wire.net.addresses import Address
 from kraftops.wire.net.codec import Answer, definition
 from kraftops.wire.quorum.fetch import SnapshotId
+from tests.helpers.logs.written import batch_bytes
 from tests.helpers.wire.peers import CONTROLLER_APIS, Peer, answer, api_versions, read_request
 
 NOT_LEADER_OR_FOLLOWER, FENCED, UNKNOWN_EPOCH = 6, 74, 75

@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
 from kraftops.placement.placement import TopicPartition
 from tests.helpers.kafka.nodes.clusters import Cluster, Shape, running_cluster
 from tests.helpers.kafka.nodes.live_logs import change_topics
 from tests.helpers.kafka.nodes.moving import create_topics, directories, placement, ready, tool
 from tests.helpers.kafka.nodes.traffic import traffic
+from tests.helpers.logs.written import batch_bytes
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 

@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
 from kraftops.log.files import METADATA_PARTITION
 from tests.helpers.kafka.nodes.configs import CLUSTER_ID, combined
 from tests.helpers.kafka.nodes.nodes import Node, running, until
 from tests.helpers.logs.corpus_rows import lines_of, parsed
+from tests.helpers.logs.written import batch_bytes
 from tests.helpers.tools.console import DUMP_LOG, ENVIRONMENT, run_command
 
 pytestmark = pytest.mark.kafka

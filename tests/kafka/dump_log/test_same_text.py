@@ -17,21 +17,22 @@ from kraftops.log.batch import (
     TRANSACTIONAL,
     Batch,
     Record,
-    batch_bytes,
 )
-from kraftops.log.indexes import (
-    AbortedTxn,
-    OffsetEntry,
-    TimeEntry,
-    offset_index_bytes,
-    time_index_bytes,
-    txn_index_bytes,
-)
+from kraftops.log.indexes import AbortedTxn, OffsetEntry, TimeEntry
 from kraftops.log.log_file import LogFile
-from kraftops.log.producers import ProducerState, producers_bytes
+from kraftops.log.producers import ProducerState
 from kraftops.memory import run_budget
 from tests.helpers.kafka.cases.examples import Pair, controls, framed, keyed, members, segment
 from tests.helpers.kafka.tools.dump_tool import KafkaDump, difference
+from tests.helpers.logs.written import (
+    batch_bytes,
+    message_bytes,
+    offset_index_bytes,
+    producers_bytes,
+    time_index_bytes,
+    txn_index_bytes,
+    wrapper_bytes,
+)
 from tests.helpers.tools.console import run_here
 from tests.helpers.tools.corpus import DUMPS
 
@@ -213,10 +214,10 @@ def test_legacy_messages_print_the_same(assert_same: Callable[..., bytes], magic
         Record(8, 0, b"k", b"x" * 70_000),
     ]
     messages = [
-        legacy.message_bytes(record, magic, attributes)
+        message_bytes(record, magic, attributes)
         for record, attributes in product(records, (0, LOG_APPEND_TIME) if magic else (0,))
     ]
-    wrappers = [legacy.wrapper_bytes(records, magic, codec) for codec in (1, 2, 3)]
+    wrappers = [wrapper_bytes(records, magic, codec) for codec in (1, 2, 3)]
 
     out = assert_same({SEGMENT: b"".join(messages + wrappers)}, "--print-data-log")
 
@@ -236,9 +237,9 @@ def test_rewritten_legacy_segments_print_the_same(
             messages = list(legacy.records(batch, run_budget().meter()))
             records, magic = [message.record for message in messages], messages[0].magic
             if codec:
-                out.append(legacy.wrapper_bytes(records, magic, codec))
+                out.append(wrapper_bytes(records, magic, codec))
             else:
-                out += [legacy.message_bytes(record, magic) for record in records]
+                out += [message_bytes(record, magic) for record in records]
         assert_same({SEGMENT: b"".join(out)}, "--print-data-log")
 
 

@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 
 from kraftops.dump.summary.logs import Log
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
 from kraftops.log.ranges import ByteRange
 from kraftops.query.query import Query
 from kraftops.spark.dump import count_job
 from kraftops.spark.dump.count_job import Counted, CountWork, count
 from kraftops.spark.jobs.planning import LabelledRange, Split
+from tests.helpers.logs.written import batch_bytes
 
 NONE: frozenset[Log] = frozenset()
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from kraftops.fileio.output import OutputError
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
 from kraftops.log.ranges import ByteRange
 from kraftops.query.query import Query
 from kraftops.spark.dump import dump_task
@@ -15,6 +15,7 @@ from kraftops.spark.dump.dump_task import DumpWork, WrittenPart
 from kraftops.spark.dump.targets import Target
 from kraftops.spark.jobs.planning import LabelledRange, Split
 from tests.helpers.logs.segments import patched, resealed
+from tests.helpers.logs.written import batch_bytes
 
 ATTEMPT = 17
 GOOD = batch_bytes([Record(0, 0, None, b"v")])

@@ -14,11 +14,12 @@ import pytest
 from kraftops.dump.sources.names import expand
 from kraftops.errors import SourceError, UsageError
 from kraftops.log.heads import heads
-from kraftops.log.indexes import OffsetEntry, offset_index_bytes
+from kraftops.log.indexes import OffsetEntry
 from kraftops.log.log_file import LogFile
 from kraftops.log.remote import filesystem, list_directory
 from kraftops.spark.session.session import Session
 from tests.helpers.logs.segments import IN
+from tests.helpers.logs.written import offset_index_bytes
 from tests.helpers.tools.console import Done, run_command, run_here
 
 METADATA = "--cluster-metadata-decoder"

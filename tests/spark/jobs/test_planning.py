@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from kraftops.dump.sources.names import Source
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
 from kraftops.log.ranges import ByteRange
 from kraftops.spark.jobs.planning import plan_splits, split_bytes
+from tests.helpers.logs.written import batch_bytes
 
 
 def test_remote_files_stay_whole_if_there_are_enough_for_all_cores() -> None:

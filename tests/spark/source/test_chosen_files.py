@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from kraftops.errors import KraftopsError
-from kraftops.log.batch import Record, batch_bytes
-from kraftops.log.indexes import TimeEntry, time_index_bytes
+from kraftops.log.batch import Record
+from kraftops.log.indexes import TimeEntry
+from tests.helpers.logs.written import batch_bytes, time_index_bytes
 from tests.helpers.spark.counting_store import counting_store
 from tests.helpers.spark.streams import GrowingLog, Stream, table
 

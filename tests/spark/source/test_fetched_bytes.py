@@ -4,9 +4,10 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from kraftops.log.batch import Record, batch_bytes
-from kraftops.log.indexes import OffsetEntry, offset_index_bytes
+from kraftops.log.batch import Record
+from kraftops.log.indexes import OffsetEntry
 from kraftops.spark.datasource import KraftopsDataSource
+from tests.helpers.logs.written import batch_bytes, offset_index_bytes
 from tests.helpers.spark.counting_store import CountingStore, counting_store
 
 pytest.importorskip("pyarrow")

@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 
 from kraftops.dump.sources.names import expand
-from kraftops.log.batch import Record, batch_bytes
-from kraftops.log.indexes import TimeEntry, time_index_bytes
+from kraftops.log.batch import Record
+from kraftops.log.indexes import TimeEntry
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
 from kraftops.spark.source.pruning import with_matching_rows
+from tests.helpers.logs.written import batch_bytes, time_index_bytes
 
 BASES = (0, 10, 20)
 

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
 from kraftops.spark.datasource import KraftopsDataSource
 from kraftops.uuids import to_text
+from tests.helpers.logs.written import batch_bytes
 
 pytest.importorskip("pyarrow")
 

@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from kraftops.dump.sources.names import expand
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
 from kraftops.log.remote import filesystem
 from kraftops.spark.dump.list_job import write_list
 from kraftops.spark.source.segment_list import LIST_NAME, read_list
+from tests.helpers.logs.written import batch_bytes
 from tests.helpers.spark.streams import GrowingLog, Stream, table
 from tests.helpers.tools.console import KRAFTOPS, run_here
 

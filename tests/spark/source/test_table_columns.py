@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
 from kraftops.spark.source.table_columns import TABLE_COLUMNS
 from tests.helpers.logs.log_directories import REAL
 from tests.helpers.logs.segments import IN
+from tests.helpers.logs.written import batch_bytes
 from tests.helpers.spark.streams import Stream, table
 from tests.helpers.tools.console import run_here
 

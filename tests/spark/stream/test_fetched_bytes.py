@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from kraftops.log.batch import Record, batch_bytes
-from kraftops.log.indexes import OffsetEntry, offset_index_bytes
+from kraftops.log.batch import Record
+from kraftops.log.indexes import OffsetEntry
 from kraftops.spark.stream.marks import UNREAD, Mark, marks_from_json, marks_to_json
+from tests.helpers.logs.written import batch_bytes, offset_index_bytes
 from tests.helpers.spark.counting_store import CountingStore, counting_store
 from tests.helpers.spark.streams import Stream
 

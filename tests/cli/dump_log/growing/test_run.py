@@ -6,7 +6,8 @@ import signal
 import subprocess
 from pathlib import Path
 
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
+from tests.helpers.logs.written import batch_bytes
 from tests.helpers.tools.console import DUMP_LOG, ENVIRONMENT, run_here
 from tests.helpers.tools.emulator import Emulator
 from tests.helpers.wire.metadata_quorums import MetadataLog, topic

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
 from tests.helpers.logs.corpus_rows import logs_of, parsed
 from tests.helpers.logs.segments import IN, patched
+from tests.helpers.logs.written import batch_bytes
 from tests.helpers.tools.console import run_command, run_here
 
 LOG_NAME = "00000000000000000000.log"

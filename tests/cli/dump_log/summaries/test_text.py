@@ -7,11 +7,12 @@ import pytest
 
 from kraftops.dump.summary.logs import Log, fields_of
 from kraftops.dump.summary.summary import Summary
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
 from kraftops.records.internal_topics import decoder_names
 from kraftops_cli.dump_log.summaries.text import summary_text
 from tests.helpers.logs.segments import IN, segments
 from tests.helpers.logs.summaries import empty_summary, summarised
+from tests.helpers.logs.written import batch_bytes
 from tests.helpers.tools.own_terminal import OwnTerminal, pipe
 
 

@@ -12,8 +12,9 @@ from kraftops.dump.check import partition
 from kraftops.dump.check.directories import CheckRequest, check_directories
 from kraftops.dump.check.findings import PartitionCheck, State
 from kraftops.findings.finding import Severity
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
 from tests.helpers.logs.metadata_logs import records_batch
+from tests.helpers.logs.written import batch_bytes
 
 REAL = Path(__file__).parents[3] / "data/tiered-4.3.1/stopped"
 OTHERS = ("kept-0", "orders-0", "orders-1")

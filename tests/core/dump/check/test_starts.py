@@ -14,13 +14,14 @@ from kraftops.dump.check import partition
 from kraftops.dump.check.directories import CheckRequest, check_directories
 from kraftops.dump.check.findings import PartitionCheck, State
 from kraftops.findings.finding import Finding, Severity, Stake
-from kraftops.log.batch import Record, batch_bytes
-from kraftops.log.indexes import OffsetEntry, offset_index_bytes
+from kraftops.log.batch import Record
+from kraftops.log.indexes import OffsetEntry
 from kraftops.log.log_file import LogFile
 from kraftops.server.loader.contract import Consequence
 from tests.helpers.findings.check_faults import FAULTS, Faulty
 from tests.helpers.logs.log_directories import REAL
 from tests.helpers.logs.metadata_logs import records_batch
+from tests.helpers.logs.written import batch_bytes, offset_index_bytes
 
 METADATA_LOG = "__cluster_metadata-0"
 TIERED = "remote-log-index-cache"

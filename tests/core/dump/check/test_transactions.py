@@ -6,8 +6,9 @@ import pytest
 
 from kraftops.dump.check.findings import Findings
 from kraftops.dump.check.transactions import snapshot_producers
-from kraftops.log.producers import ProducerState, producers_bytes
+from kraftops.log.producers import ProducerState
 from kraftops.memory import set_max_memory
+from tests.helpers.logs.written import producers_bytes
 
 ONE = ProducerState(1, 0, 0, 5, 0, 1, 0, -1)
 

@@ -25,7 +25,7 @@ from kraftops.dump.scan.arrow import (
     write_parquet,
 )
 from kraftops.errors import UsageError
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
 from kraftops.log.ranges import ByteRange
 from kraftops.origin import extra_remedy
 from kraftops.query.query import Query
@@ -33,6 +33,7 @@ from kraftops.query.row import COLUMNS, Row
 from kraftops.records.internal_topics import decoder_names
 from tests.helpers.logs.corpus_rows import query_of, rows
 from tests.helpers.logs.segments import IN
+from tests.helpers.logs.written import batch_bytes
 
 SCHEMAS = Path(kraftops.__file__).with_name("arrow_schemas")
 LOG = IN / "meta/00000000000000000000.log"

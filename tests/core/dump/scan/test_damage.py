@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from kraftops.log import batch as v2
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
 from kraftops.log.codecs import CODECS
-from kraftops.log.legacy import message_bytes, wrapper_bytes
 from kraftops.varint import varint_bytes
 from tests.helpers.logs.coordinators import COORDINATORS
 from tests.helpers.logs.segments import (
@@ -23,6 +22,7 @@ from tests.helpers.logs.segments import (
     record_around,
     resealed,
 )
+from tests.helpers.logs.written import batch_bytes, message_bytes, wrapper_bytes
 from tests.helpers.tools.dump_file import LOG_NAME, QUERIES, dump_bytes
 
 GOOD = batch_bytes([Record(0, 10, b"k", b"good")])
@@ -190,7 +190,7 @@ def test_impossible_record_loses_only_the_rest_of_its_batch(
     good = plain_record(0, b"before")
     body = good + bad
     if codec:
-        from kraftops.log.codecs import compress
+        from tests.helpers.logs.written import compress
 
         body = compress(codec, body)
     data = batch_around(body, 2, attributes=codec) + LAST

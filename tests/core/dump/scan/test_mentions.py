@@ -6,11 +6,12 @@ import pytest
 
 from kraftops.dump.scan.mentions import may_have_records
 from kraftops.errors import UsageError
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
 from kraftops.log.ranges import ByteRange
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
 from tests.helpers.logs.segments import patched
+from tests.helpers.logs.written import batch_bytes
 
 NOTHING = Query("user", filter=Filter(keys=frozenset({"nothing"})))
 

@@ -9,10 +9,11 @@ import pytest
 from kraftops.dump.report import Report
 from kraftops.dump.scan.outcomes import open_part, outcomes_of, require_records
 from kraftops.errors import SourceError, UsageError
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
 from kraftops.log.ranges import ByteRange, file_id
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
+from tests.helpers.logs.written import batch_bytes
 
 FIRST = batch_bytes([Record(0, 0, None, b"a")])
 SECOND = batch_bytes([Record(1, 0, None, b"b")])

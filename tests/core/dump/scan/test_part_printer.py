@@ -7,11 +7,12 @@ import pytest
 
 from kraftops.dump.report import Report
 from kraftops.dump.scan.part_printer import text_chunks
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
 from kraftops.memory import VARIABLE
 from kraftops.query.query import Query
 from tests.helpers.engine.choice import using
 from tests.helpers.logs.segments import IN
+from tests.helpers.logs.written import batch_bytes
 from tests.helpers.tools.dump_file import LOG_NAME, QUERIES, dump, dump_bytes
 
 ONE = batch_bytes([Record(0, 10, b"k", b"first")])

@@ -8,10 +8,11 @@ import pytest
 from kraftops.dump.report import Report
 from kraftops.dump.scan.part_rows import add_row_notes, column_outcomes, part_rows
 from kraftops.errors import UsageError
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
 from kraftops.log.ranges import ByteRange
 from kraftops.query.query import Query
 from tests.helpers.logs.segments import IN, patched
+from tests.helpers.logs.written import batch_bytes
 from tests.helpers.tools.dump_file import LOG_NAME
 
 META = IN / "meta" / "00000000000000000000.log"

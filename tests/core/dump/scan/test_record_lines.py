@@ -4,10 +4,11 @@ from pathlib import Path
 
 from kraftops.dump.report import Report
 from kraftops.dump.scan.record_lines import record_lines
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
 from kraftops.log.ranges import ByteRange
 from kraftops.query.query import Query
 from tests.helpers.logs.segments import patched
+from tests.helpers.logs.written import batch_bytes
 from tests.helpers.tools.dump_file import LOG_NAME
 
 ONE = batch_bytes([Record(0, 10, b"k", b"first")])

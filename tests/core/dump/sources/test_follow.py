@@ -11,10 +11,10 @@ from kraftops.dump.report import Report
 from kraftops.dump.scan.part_rows import part_rows
 from kraftops.dump.sources.follow import follow, next_segment
 from kraftops.errors import SourceError
-from kraftops.log import legacy
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
 from kraftops.log.ranges import ByteRange
 from kraftops.query.query import Query
+from tests.helpers.logs.written import batch_bytes, message_bytes
 
 
 class Enough(Exception):
@@ -187,7 +187,7 @@ def test_space_that_is_set_aside_is_no_batch(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("magic", [0, 1])
 def test_messages_of_older_formats_are_followed(magic: int, tmp_path: Path) -> None:
-    log = Log(tmp_path, lambda log: log.write(legacy.message_bytes(Record(0, 5, None, b""), magic)))
+    log = Log(tmp_path, lambda log: log.write(message_bytes(Record(0, 5, None, b""), magic)))
 
     assert offsets(log.parts()) == [0]
 

@@ -13,12 +13,13 @@ from kraftops.dump.sources import parts as parts_module
 from kraftops.dump.sources.parts import PartResult, ReportMerger, job_count, plan_parts, total_size
 from kraftops.errors import SourceError
 from kraftops.log import log_file
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
 from kraftops.log.ranges import ByteRange
 from kraftops.parallel.ordered import run_ordered
 from kraftops.query.query import NO_LIMIT, Query
 from tests.helpers.logs.cuts import cut_file
 from tests.helpers.logs.segments import IN, batch_around, batches_of, patched
+from tests.helpers.logs.written import batch_bytes
 from tests.helpers.tools.dump_file import LOG_NAME, QUERIES, Dump
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")

@@ -12,7 +12,7 @@ from kraftops.dump.scan.part_rows import part_rows
 from kraftops.dump.summary.file_counter import Counting, Quota
 from kraftops.dump.summary.summarise import summarise
 from kraftops.dump.summary.summary import Summary
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
 from kraftops.log.ranges import ByteRange
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
@@ -23,6 +23,7 @@ from tests.helpers.engine.random_messages import Kind
 from tests.helpers.engine.random_queries import filter_of
 from tests.helpers.logs.log_directories import REAL
 from tests.helpers.logs.segments import IN, patched
+from tests.helpers.logs.written import batch_bytes
 
 LOGS = {
     "meta/00000000000000000000.log": "metadata",

@@ -8,10 +8,11 @@ import pytest
 from kraftops.dump.sources.names import Source
 from kraftops.dump.summary.logs import Log, add_summary, fields_of, log_name, log_of, readings
 from kraftops.errors import UsageError
-from kraftops.log.batch import TRANSACTIONAL, Record, batch_bytes
+from kraftops.log.batch import TRANSACTIONAL, Record
 from kraftops.query.query import Query
 from tests.helpers.logs.segments import IN
 from tests.helpers.logs.summaries import summarised
+from tests.helpers.logs.written import batch_bytes
 
 
 def source(path: str, decoder: str | None = None) -> Source:

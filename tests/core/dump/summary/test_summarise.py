@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from kraftops.dump.summary.summary import Summary
 from kraftops.errors import SourceError, UsageError
-from kraftops.log.batch import CONTROL, Record, batch_bytes
-from kraftops.log.legacy import message_bytes, wrapper_bytes
+from kraftops.log.batch import CONTROL, Record
 from kraftops.log.log_file import LogFile
 from kraftops.memory import VARIABLE
 from kraftops.records.dialects import snake_case
@@ -32,6 +31,7 @@ from tests.helpers.logs.segments import (
     resealed,
 )
 from tests.helpers.logs.summaries import empty_summary, summarised
+from tests.helpers.logs.written import batch_bytes, message_bytes, wrapper_bytes
 from tests.helpers.tools.corpus import DUMPS, Case, cases
 
 DECODERS = {

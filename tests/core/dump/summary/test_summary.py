@@ -8,12 +8,7 @@ import pytest
 
 from kraftops.dump.summary import summary as module
 from kraftops.dump.summary.summary import DamageSite, DamageSites
-from kraftops.log.batch import (
-    DELETE_HORIZON,
-    LOG_APPEND_TIME,
-    Record,
-    batch_bytes,
-)
+from kraftops.log.batch import DELETE_HORIZON, LOG_APPEND_TIME, Record
 from kraftops.records.meaning import Label
 from tests.helpers.logs.segments import (
     ATTRIBUTES_AT,
@@ -24,6 +19,7 @@ from tests.helpers.logs.segments import (
     resealed,
 )
 from tests.helpers.logs.summaries import empty_summary, summarised
+from tests.helpers.logs.written import batch_bytes
 
 TIMES = [Record(n, time, b"k", b"v") for n, time in enumerate((1_000, 5_000, 3_000))]
 

@@ -7,11 +7,12 @@ import pytest
 
 from kraftops.dump.summary.file_counter import FileCounter
 from kraftops.dump.summary.summarise import summarise
-from kraftops.log.batch import CONTROL, LOG_APPEND_TIME, TRANSACTIONAL, Batch, Record, batch_bytes
+from kraftops.log.batch import CONTROL, LOG_APPEND_TIME, TRANSACTIONAL, Batch, Record
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
 from tests.helpers.engine.choice import using
 from tests.helpers.logs.segments import patched
+from tests.helpers.logs.written import batch_bytes
 
 _MARKERS = (b"\0\0\0\0", b"\0\0\0\1", b"\0\0\0\x63", b"\0")
 

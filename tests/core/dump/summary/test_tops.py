@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from kraftops.dump.summary.summary import Summary
 from kraftops.dump.summary.tops import LogTops
 from kraftops.engine import heavy_hitters
-from kraftops.log.batch import Record, batch_bytes, record_bytes
+from kraftops.log.batch import Record, record_bytes
 from kraftops.records.decoders import decoder_named
 from tests.helpers.logs.segments import batches_of
 from tests.helpers.logs.summaries import summarised
+from tests.helpers.logs.written import batch_bytes
 
 USER = decoder_named("user")
 

@@ -12,9 +12,9 @@ from kraftops.engine.reference.batch_line import (
     subtract_sequence,
 )
 from kraftops.log import batch as v2
-from kraftops.log.batch import Batch, Record, batch_bytes
-from kraftops.log.legacy import message_bytes
+from kraftops.log.batch import Batch, Record
 from tests.helpers.logs.segments import patched
+from tests.helpers.logs.written import batch_bytes, message_bytes
 
 LAST = (1 << 31) - 1
 SEQUENCES = st.integers(0, LAST)

@@ -5,13 +5,13 @@ import pytest
 from kraftops.engine.reference.checks import check_batch
 from kraftops.engine.reference.output import Output
 from kraftops.errors import DecodeError
-from kraftops.log import legacy
-from kraftops.log.batch import Batch, Record, batch_bytes
+from kraftops.log.batch import Batch, Record
 from kraftops.query.query import Query
 from tests.helpers.logs.segments import patched
+from tests.helpers.logs.written import batch_bytes, message_bytes
 
 SOUND = batch_bytes([Record(0, 0, None, b"v")])
-OLD = legacy.message_bytes(Record(0, 0, None, b"v"), 1)
+OLD = message_bytes(Record(0, 0, None, b"v"), 1)
 
 
 def noted(data: bytes) -> list[str]:

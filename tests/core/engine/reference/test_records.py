@@ -5,11 +5,12 @@ import pytest
 from kraftops.engine.reference import records as room
 from kraftops.engine.reference.records import records, sized_records
 from kraftops.errors import DecodeError
-from kraftops.log.batch import HEADER_SIZE, Batch, Record, batch_bytes, inflated
+from kraftops.log.batch import HEADER_SIZE, Batch, Record, inflated
 from kraftops.memory import run_budget
 from kraftops.records.long_text import LONG
 from tests.helpers.logs.costly_files import packed
 from tests.helpers.logs.segments import patched
+from tests.helpers.logs.written import batch_bytes
 
 
 def read(data: bytes) -> list[Record]:

@@ -9,13 +9,13 @@ from kraftops.engine.columns import rows_of
 from kraftops.engine.reference.output import Output
 from kraftops.engine.reference.row_scan import RowScan, row_scan
 from kraftops.engine.scan_contract import MAX_OUTPUT, MAX_ROWS, NoteKind, Outcome, Request, Why
-from kraftops.log import legacy
-from kraftops.log.batch import Batch, Record, batch_bytes
+from kraftops.log.batch import Batch, Record
 from kraftops.memory import run_budget
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
 from kraftops.query.row import Row
 from tests.helpers.logs.segments import batches_of, patched
+from tests.helpers.logs.written import batch_bytes, message_bytes
 
 
 def batch(*values: bytes, offset: int = 0) -> Batch:
@@ -118,7 +118,7 @@ def test_batch_outside_of_the_offsets_is_not_inflated() -> None:
 
 
 def test_messages_of_old_magics_are_rows() -> None:
-    (old,) = batches_of(legacy.message_bytes(Record(3, 0, None, b"v"), 1))
+    (old,) = batches_of(message_bytes(Record(3, 0, None, b"v"), 1))
 
     rows, _ = scanned(old)
 

@@ -6,9 +6,10 @@ import pytest
 
 from kraftops.engine.reference.scan import ReferenceScan
 from kraftops.engine.scan_contract import NoteKind, Outcome, Request, Why
-from kraftops.log.batch import Batch, Record, batch_bytes
+from kraftops.log.batch import Batch, Record
 from kraftops.memory import run_budget
 from kraftops.query.query import Query
+from tests.helpers.logs.written import batch_bytes
 
 DEEP = Query(decoder="user", deep_iteration=True)
 

@@ -6,13 +6,14 @@ import pytest
 
 from kraftops.engine.reference.selection import RowBuilder, is_shallow
 from kraftops.log import legacy
-from kraftops.log.batch import LOG_APPEND_TIME, Record, batch_bytes, records
+from kraftops.log.batch import LOG_APPEND_TIME, Record, records
 from kraftops.memory import run_budget
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
 from kraftops.query.row import Row
 from tests.helpers.logs.random_logs import leader_change, new_record
 from tests.helpers.logs.segments import batches_of
+from tests.helpers.logs.written import batch_bytes, message_bytes
 
 
 def query(**conditions: Any) -> Query:
@@ -105,7 +106,7 @@ class TestLegacy:
     def test_message_of_magic_0_has_no_time(
         self, magic: int, times: tuple[int | None, str | None]
     ) -> None:
-        (batch,) = batches_of(legacy.message_bytes(record(3), magic))
+        (batch,) = batches_of(message_bytes(record(3), magic))
         head = legacy.header(batch)
         (message,) = legacy.records(batch, run_budget().meter())
 
@@ -116,7 +117,7 @@ class TestLegacy:
         assert (found.offset, found.key, found.value, found.codec) == (3, "k", "v", "none")
 
     def test_message_that_overruns_its_set_has_an_error(self) -> None:
-        (batch,) = batches_of(legacy.message_bytes(record(3), 1))
+        (batch,) = batches_of(message_bytes(record(3), 1))
         (message,) = legacy.records(batch, run_budget().meter())
         overrun = message._replace(overrun="it is too long")
 

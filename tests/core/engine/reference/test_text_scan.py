@@ -12,9 +12,8 @@ from kraftops.dump.report import Report
 from kraftops.engine.scan_contract import Request
 from kraftops.engine.scanning import open_scan
 from kraftops.log import batch as v2
-from kraftops.log.batch import LARGE_PART, Batch, Record, batch_bytes
+from kraftops.log.batch import LARGE_PART, Batch, Record
 from kraftops.log.codecs import CODECS
-from kraftops.log.legacy import message_bytes, wrapper_bytes
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
 from kraftops.schema.compile import compiled
@@ -22,6 +21,7 @@ from tests.helpers.engine.agreement import agree, needs_both
 from tests.helpers.engine.choice import using
 from tests.helpers.logs.messages import TABLES, table, uvarint
 from tests.helpers.logs.segments import batches_of, patched, resealed, segments, walk
+from tests.helpers.logs.written import batch_bytes, message_bytes, wrapper_bytes
 from tests.helpers.tools.dump_file import QUERIES, dump_bytes
 
 METADATA = [(message.key or 0, message) for message in table("metadata").values()]

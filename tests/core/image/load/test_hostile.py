@@ -13,13 +13,14 @@ from kraftops.image.state.health import health_counts
 from kraftops.image.verify.release import release_findings
 from kraftops.image.verify.replicas import replica_findings
 from kraftops.image.verify.verify import verify
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
 from kraftops.memory import run_budget
 from kraftops.tree.history_subjects import history_subject
 from kraftops.tree.layout import tree_of
 from kraftops.tree.node import leaves_by_raw_path
 from tests.helpers.logs.random_logs import log_batches, log_bytes, new_record, uuid
 from tests.helpers.logs.segments import batches_of, resealed
+from tests.helpers.logs.written import batch_bytes
 from tests.helpers.tools.corpus import SHELL
 
 LOG = SHELL / "in/n431/__cluster_metadata-0/00000000000000000000.log"

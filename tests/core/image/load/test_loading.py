@@ -26,7 +26,7 @@ from kraftops.image.state.findings import (
     REPEAT,
 )
 from kraftops.image.state.image import MetadataImage
-from kraftops.log.batch import CONTROL, Record, batch_bytes
+from kraftops.log.batch import CONTROL, Record
 from kraftops.log.log_file import LogFile
 from kraftops.schema.compile import compiled
 from kraftops.schema.tables import control
@@ -51,6 +51,7 @@ from tests.helpers.logs.random_logs import (
     uuid,
 )
 from tests.helpers.logs.segments import batches_of
+from tests.helpers.logs.written import batch_bytes
 from tests.helpers.tools.corpus import SHELL, listing
 
 REAL = SHELL / "in"

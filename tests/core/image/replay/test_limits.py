@@ -6,9 +6,10 @@ from kraftops.errors import DecodeError
 from kraftops.image.replay import limits as room
 from kraftops.image.replay.limits import Limits, RecordSpan, readable_span, span_within
 from kraftops.image.state.store import InflatedBatch, inflated_batch
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
 from kraftops.memory import run_budget
 from tests.helpers.logs.segments import batches_of
+from tests.helpers.logs.written import batch_bytes
 
 
 def batch_of(*records: tuple[int, int]) -> InflatedBatch:

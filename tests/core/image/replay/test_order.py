@@ -3,8 +3,9 @@
 from kraftops.engine.fold_contract import BatchHead
 from kraftops.image.replay.order import LogOrder
 from kraftops.image.state.findings import EPOCH, GAP, LATE_START, REPEAT
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
 from tests.helpers.logs.segments import batches_of
+from tests.helpers.logs.written import batch_bytes
 
 
 def follow(

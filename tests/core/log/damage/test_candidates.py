@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
 from kraftops.log.damage.candidates import Candidate, candidates
-from kraftops.log.legacy import message_bytes, wrapper_bytes
 from tests.helpers.logs.segments import ATTRIBUTES_AT, COUNT_AT, patched
+from tests.helpers.logs.written import batch_bytes, message_bytes, wrapper_bytes
 
 RECORDS = [Record(7 + n, 5, b"key", b"value") for n in range(3)]
 NEW = batch_bytes(RECORDS)

@@ -14,13 +14,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kraftops.errors import SourceError
-from kraftops.log.batch import Batch, Record, batch_bytes
+from kraftops.log.batch import Batch, Record
 from kraftops.log.damage import salvage
 from kraftops.log.damage.salvage import Gap, salvaged
-from kraftops.log.legacy import message_bytes, wrapper_bytes
 from kraftops.log.log_file import LogFile
 from kraftops.memory import set_max_memory
 from tests.helpers.logs.segments import IN, batches_of, patched
+from tests.helpers.logs.written import batch_bytes, message_bytes, wrapper_bytes
 
 FILES = sorted(
     path for path in IN.rglob("*") if path.is_file() and {".log", ".checkpoint"} & {*path.suffixes}

@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
-from kraftops.log.batch import Batch, Record, batch_bytes
+from kraftops.log.batch import Batch, Record
 from kraftops.query.conditions.rows import row_condition
 from kraftops.query.row import Row
+from tests.helpers.logs.written import batch_bytes
 
 VALUE = '{"a":1,"b":{"c":["x",null]},"d":true,"e":[]}'
 ROW = Row("f", 0, offset=7, kind="metadata", version=3, value=VALUE, transactional=False)

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
+from tests.helpers.logs.written import batch_bytes
 
 ROOT = Path(__file__).parents[4]
 KEY = b"\0\0\0\6orders"

@@ -10,7 +10,7 @@ import pytest
 
 from kraftops.dump.report import Report
 from kraftops.dump.scan.arrow import arrow_schema, scan_batches
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
 from kraftops.log.ranges import ByteRange
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
@@ -20,6 +20,7 @@ from tests.helpers.engine.random_messages import frame_bytes
 from tests.helpers.logs.corpus_rows import engine_json, parsed, rows
 from tests.helpers.logs.messages import encoded, table
 from tests.helpers.logs.metadata_logs import records_batch
+from tests.helpers.logs.written import batch_bytes
 from tests.helpers.tools.dump_file import dump
 
 SALT, STORED, SERVER = b"salt-of-it", b"stored-key", b"server-key"

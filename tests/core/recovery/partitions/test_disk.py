@@ -4,12 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.log.indexes import OffsetEntry, offset_index_bytes
+from kraftops.log.indexes import OffsetEntry
 from kraftops.recovery.partitions import disk
 from kraftops.recovery.partitions.copies import PartitionCopy
 from kraftops.server.loader.text_files import EpochEntry
 from kraftops.server.log_directory import read_log_directory
 from tests.helpers.logs.log_directories import REAL
+from tests.helpers.logs.written import offset_index_bytes
 from tests.helpers.nodes.broker_disks import TOPIC_ID, broker_disk
 from tests.helpers.nodes.partition_folders import batch, named
 

@@ -8,17 +8,9 @@ import pytest
 from google_crc32c import value as crc32c
 
 from kraftops.errors import SourceError
-from kraftops.log.batch import (
-    CONTROL,
-    CRC_START,
-    HEADER_SIZE,
-    TRANSACTIONAL,
-    Record,
-    batch_bytes,
-)
-from kraftops.log.indexes import AbortedTxn, OffsetEntry, txn_index_bytes
-from kraftops.log.legacy import message_bytes, wrapper_bytes
-from kraftops.log.producers import ProducerState, producers_bytes
+from kraftops.log.batch import CONTROL, CRC_START, HEADER_SIZE, TRANSACTIONAL, Record
+from kraftops.log.indexes import AbortedTxn, OffsetEntry
+from kraftops.log.producers import ProducerState
 from kraftops.server.loader.batches import walk_of
 from kraftops.server.loader.contract import (
     Consequence,
@@ -28,6 +20,13 @@ from kraftops.server.loader.contract import (
     LogBatch,
 )
 from kraftops.server.loader.partition import foretell_partition
+from tests.helpers.logs.written import (
+    batch_bytes,
+    message_bytes,
+    producers_bytes,
+    txn_index_bytes,
+    wrapper_bytes,
+)
 from tests.helpers.nodes.partition_folders import (
     METADATA,
     MemoryFolder,

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
 from kraftops.memory import run_budget
 from kraftops.server.loader.contract import DiskFolder
 from kraftops.server.loader.metadata_log import foretell_metadata_log
@@ -21,6 +21,7 @@ from tests.helpers.logs.metadata_logs import (
     voters_batch,
     write_log,
 )
+from tests.helpers.logs.written import batch_bytes
 
 ONE, TWO, THREE = (bytes([number]) * 16 for number in (1, 2, 3))
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.log.batch import CONTROL, Record, batch_bytes
+from kraftops.log.batch import CONTROL, Record
 from kraftops.server.metadata_log.log import (
     BootstrapFile,
     MetadataLog,
@@ -17,6 +17,7 @@ from kraftops.storage.bootstrap.releases import by_name
 from kraftops.storage.bootstrap.scram import Credential
 from tests.helpers.logs.metadata_logs import no_ops, snapshot_bytes, write_log
 from tests.helpers.logs.segments import patched
+from tests.helpers.logs.written import batch_bytes
 
 NOW = 1_763_720_000_123
 USERS = tuple(Credential(name, 1, 4096, b"s", b"k", b"k") for name in ("alice", "zoë"))

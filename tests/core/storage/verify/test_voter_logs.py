@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kraftops.findings.finding import Finding
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
 from kraftops.storage.config.server_config import load_config
 from kraftops.storage.logdirs.node import read_node
 from kraftops.storage.verify.voter_logs import voter_log_findings
@@ -19,6 +19,7 @@ from tests.helpers.logs.metadata_logs import (
     voters_batch,
     write_log,
 )
+from tests.helpers.logs.written import batch_bytes
 from tests.helpers.nodes.assigned_partitions import D1, broker, partition
 from tests.helpers.nodes.lost_quorums import VOTERS, controller, topic, write_meta
 from tests.helpers.nodes.node_directories import PROPERTIES

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kraftops.findings.catalogue import CatalogueRow, catalogue
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
 from tests.helpers.findings.check_faults import Fault, flip, in_batches, remove
 from tests.helpers.findings.check_faults import write as overwrite
 from tests.helpers.kafka.cases.cure_cases import CURES, DECISIONS, QUORUM_CURES, QuorumCure
@@ -35,6 +35,7 @@ from tests.helpers.kafka.nodes.configs import Config, controllers
 from tests.helpers.kafka.nodes.contents import add_topic
 from tests.helpers.kafka.nodes.nodes import Node, running, until
 from tests.helpers.kafka.nodes.protocol import AnswerError
+from tests.helpers.logs.written import batch_bytes
 from tests.helpers.tools.console import COMMANDS, run_here
 
 RELEASE = "4.3.1"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from kraftops.log.batch import HEADER_SIZE, Record, batch_bytes, is_valid
+from kraftops.log.batch import HEADER_SIZE, Record, is_valid
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.log.log_file import LogFile
 from kraftops.server.voters import Voter
@@ -23,6 +23,7 @@ from kraftops.storage.format.execute import format_directories
 from kraftops.storage.format.plan import FormatRequest, plan_format
 from kraftops.uuids import from_text
 from tests.helpers.kafka.nodes.configs import CLUSTER_ID, CONTROLLER, Config
+from tests.helpers.logs.written import batch_bytes
 
 Change = Callable[[Config], Config | None]
 """A change of directories; it returns the configuration if it changes that."""

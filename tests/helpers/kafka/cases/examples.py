@@ -7,13 +7,11 @@ from typing import Any
 from hypothesis import Phase, given, settings
 from hypothesis.strategies import SearchStrategy
 
-from kraftops.log.batch import (
-    Record,
-    batch_bytes,
-)
+from kraftops.log.batch import Record
 from kraftops.schema.compile import compiled
 from kraftops.schema.message import Message
 from tests.helpers.logs.messages import data_for, table, uvarint, versions_of
+from tests.helpers.logs.written import batch_bytes
 
 EXAMPLES = 25  # of each version of each message
 Pair = tuple[bytes | None, bytes | None]

@@ -9,17 +9,10 @@ from google_crc32c import value as crc32c
 
 from kraftops.errors import DecodeError
 from kraftops.log import batch as v2
-from kraftops.log.batch import (
-    CODEC_MASK,
-    CRC_START,
-    HEADER_SIZE,
-    LOG_OVERHEAD,
-    Batch,
-    batch_bytes,
-)
-from kraftops.log.codecs import compress
+from kraftops.log.batch import CODEC_MASK, CRC_START, HEADER_SIZE, LOG_OVERHEAD, Batch
 from kraftops.log.log_file import LogFile
 from kraftops.memory import run_budget
+from tests.helpers.logs.written import batch_bytes, compress
 from tests.helpers.tools.corpus import DUMPS
 
 LONGS = (0, 1, -1, -2, 1 << 31, -(1 << 31), 1 << 62, -(1 << 62), (1 << 63) - 1, -(1 << 63))

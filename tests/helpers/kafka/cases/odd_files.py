@@ -14,17 +14,11 @@ from random import Random
 from google_crc32c import value as crc32c
 
 from kraftops.log import batch as v2
-from kraftops.log import legacy
-from kraftops.log.batch import (
-    CODEC_MASK,
-    HEADER_SIZE,
-    Record,
-    batch_bytes,
-)
-from kraftops.log.codecs import compress
-from kraftops.log.producers import producers_bytes, read_producers
+from kraftops.log.batch import CODEC_MASK, HEADER_SIZE, Record
+from kraftops.log.producers import read_producers
 from kraftops.varint import varint_bytes
 from tests.helpers.kafka.cases.mutations import CHANGES, INTS, LONGS, mutated, sources, with_crc
+from tests.helpers.logs.written import batch_bytes, compress, message_bytes, producers_bytes
 from tests.helpers.tools.corpus import DUMPS
 
 SEGMENT = "00000000000000000000.log"
@@ -188,7 +182,7 @@ def _legacy(rng: Random) -> Case:
         timestamp = rng.choice([1_700_000_000_000, -1, 0, (1 << 63) - 1, -5])
         offset = rng.choice([number, number, number, 0, 5, -1, 1 << 40])
         attributes = rng.choice([0] * 9 + [8, 1, 0x10, -128, 5])
-        return legacy.message_bytes(Record(offset, timestamp, key, value), magic, attributes)
+        return message_bytes(Record(offset, timestamp, key, value), magic, attributes)
 
     data = b"".join(map(message, range(rng.randint(1, 3))))
     if rng.random() < 0.6:
@@ -196,7 +190,7 @@ def _legacy(rng: Random) -> Case:
         attributes = codec | rng.choice([0, 0, 8, 0x10, -128])
         value = compress(codec, mutated(rng, data) if rng.random() < 0.3 else data, magic)
         offset, timestamp = rng.choice([2, 2, 0, 1, -1, 100, (1 << 63) - 1]), rng.choice(LONGS[:4])
-        data = legacy.message_bytes(Record(offset, timestamp, None, value), magic, attributes)
+        data = message_bytes(Record(offset, timestamp, None, value), magic, attributes)
     if rng.random() < 0.15:
         data = mutated(rng, data)
     options = rng.choice([_PRINT, _PRINT, ("--deep-iteration",), *_DECODERS.values()])

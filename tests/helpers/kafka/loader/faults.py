@@ -4,8 +4,8 @@ from collections.abc import Callable
 from random import Random
 from struct import pack
 
-from kraftops.log.batch import HEADER_SIZE, Record, batch_bytes
-from kraftops.log.indexes import AbortedTxn, txn_index_bytes
+from kraftops.log.batch import HEADER_SIZE, Record
+from kraftops.log.indexes import AbortedTxn
 from tests.helpers.kafka.cases.mutations import mutated, with_crc
 from tests.helpers.kafka.loader.partitions import (
     EPOCHS,
@@ -18,6 +18,7 @@ from tests.helpers.kafka.loader.partitions import (
     replaced,
 )
 from tests.helpers.logs.segments import batches_of
+from tests.helpers.logs.written import batch_bytes, txn_index_bytes
 
 Fault = Callable[[Random, Partition], None]
 

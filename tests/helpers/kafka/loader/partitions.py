@@ -6,19 +6,20 @@ from pathlib import Path
 from random import Random
 from struct import Struct
 
-from kraftops.log.batch import CONTROL, LOG_APPEND_TIME, TRANSACTIONAL, Record, batch_bytes
-from kraftops.log.indexes import (
-    AbortedTxn,
-    OffsetEntry,
-    TimeEntry,
-    offset_index_bytes,
-    time_index_bytes,
-    txn_index_bytes,
-)
-from kraftops.log.legacy import message_bytes, wrapper_bytes
-from kraftops.log.producers import ProducerState, producers_bytes
+from kraftops.log.batch import CONTROL, LOG_APPEND_TIME, TRANSACTIONAL, Record
+from kraftops.log.indexes import AbortedTxn, OffsetEntry, TimeEntry
+from kraftops.log.producers import ProducerState
 from kraftops.server.loader.contract import LoadRequest
 from kraftops.uuids import to_text
+from tests.helpers.logs.written import (
+    batch_bytes,
+    message_bytes,
+    offset_index_bytes,
+    producers_bytes,
+    time_index_bytes,
+    txn_index_bytes,
+    wrapper_bytes,
+)
 
 TIME = 1_750_000_000_000
 EPOCHS, METADATA = "leader-epoch-checkpoint", "partition.metadata"

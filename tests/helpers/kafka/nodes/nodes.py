@@ -14,11 +14,12 @@ from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
-from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.batch import Record
 from tests.helpers.kafka.jvm.jars import cache_directory
 from tests.helpers.kafka.jvm.jvm import OPTIONS, classpath, java_version
 from tests.helpers.kafka.nodes.configs import BROKER, CLUSTER_ID, CONTROLLER, SASL, Config, combined
 from tests.helpers.kafka.nodes.protocol import AnswerError, Cluster, Connection, Quorum
+from tests.helpers.logs.written import batch_bytes
 
 START_SECONDS = 120
 STOP_SECONDS = 30
