@@ -40,6 +40,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--each", type=int, default=3, help="findings of one shape that are shown")
     parser.add_argument("--keep", action="store_true")
+    parser.add_argument("--report", type=Path, help="a file for the number of cases")
     parser.add_argument("--replay", type=Path, nargs="*", default=[])
     asked = parser.parse_args()
     for path in asked.replay:
@@ -69,6 +70,8 @@ def main() -> int:
             print_line(f"{number} cases in {told - begun:.0f} s; findings: {dict(shapes)}")
     print_line(f"{number} cases in {time.monotonic() - begun:.0f} s; findings: {dict(shapes)}")
     print_line(f"{dict(sorted(kinds.items()))}")
+    if asked.report:
+        asked.report.write_text(f'name="cases" value="{number}"')
     return bool(shapes)
 
 
