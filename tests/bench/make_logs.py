@@ -36,6 +36,7 @@ from tests.bench.logs.random_messages import MadeUp
 from tests.bench.logs.shapes import SHAPES
 
 MIXES = ("usual", "other")
+USER_MIXES = (*MIXES, "bytes", "headers", "json")
 VALUE_SIZE = 100
 NOISE_SIZE = 30  # random bytes, 40 characters of base64: lz4 shrinks a batch by 1.5, zstd by 2.1
 
@@ -113,8 +114,14 @@ def metadata_batches(mix: str, spans: Spans, seed: int) -> Iterator[Made]:
 def user_batches(mix: str, codec: int, spans: Spans, seed: int) -> Iterator[Made]:
     """Yield batches of a user's log without end."""
     random = Random(seed)
-    make: Callable[[], Record]
-    make = UsualRecords(random).record if mix == "usual" else OtherRecords(random).record
+    other = OtherRecords(random)
+    make: Callable[[], Record] = {
+        "usual": UsualRecords(random).record,
+        "other": other.record,
+        "bytes": lambda: Record(0, 0, random.randbytes(16), random.randbytes(VALUE_SIZE)),
+        "headers": lambda: Record(0, 0, b"key", b"value", tuple(map(other.header, range(20)))),
+        "json": lambda: Record(0, 0, b"key", other.json(400)),
+    }[mix]
     offset, now, sequence = 0, START, 0
     while True:
         first, records = offset, []
@@ -164,6 +171,17 @@ class OtherRecords:
         key = random.choice((None, random.randbytes(16), self.text().encode()))
         return Record(0, 0, key, self._value(), headers)
 
+    def header(self, number: int) -> tuple[bytes, bytes]:
+        """Return a header of a record that has many."""
+        return b"header-%d" % number, b"value-%d" % self.random.randrange(1_000_000)
+
+    def json(self, size: int) -> bytes:
+        """Return a value of about *size* bytes."""
+        at = self.random.randrange(len(self.pool) - size)
+        noise = b64encode(self.random.randbytes(size * 3 // 8))
+        text = self.pool[at : at + size // 2].decode(errors="ignore")
+        return b'{"id":%d,"note":"%b","body":"%b"}' % (at, text.encode(), noise)
+
     def _value(self) -> bytes | None:
         random = self.random
         size = int(20 * 100 ** random.random())
@@ -172,13 +190,12 @@ class OtherRecords:
             return None
         if kind < 0.1:
             return random.randbytes(size)
+        if kind >= 0.3:
+            return self.json(size)
         at = random.randrange(len(self.pool) - size)
+        # Cut anywhere, so that few of them are whole characters at both ends.
         words = self.pool[at : at + size // 2]
-        if kind < 0.3:  # cut anywhere, so that few of them are whole characters at both ends
-            return words + self.pool[at // 2 : at // 2 + size // 2]
-        noise = b64encode(random.randbytes(size * 3 // 8))
-        text = words.decode(errors="ignore")
-        return b'{"id":%d,"note":"%b","body":"%b"}' % (at, text.encode(), noise)
+        return words + self.pool[at // 2 : at // 2 + size // 2]
 
 
 def byte_count(text: str) -> int:
@@ -203,7 +220,7 @@ def main() -> None:
         kind.add_argument(
             "--size", type=byte_count, default="10M", help="bytes, inflated, or 60K, 200M, 1G"
         )
-        mixes = (*MIXES, *SHAPES) if kind is metadata else MIXES
+        mixes = {metadata: (*MIXES, *SHAPES), user: USER_MIXES}.get(kind, MIXES)
         kind.add_argument("--mix", choices=mixes, default=MIXES[0])
         kind.add_argument("--seed", type=int, default=1)
     for kind, usual in ((metadata, "1:200"), (user, "100")):

@@ -233,22 +233,49 @@ pub fn java_utf8(out: &mut Vec<u8>, raw: &[u8]) {
         Ok(text) => return put!(out, text),
         Err(error) => error,
     };
-    let (good, mut rest) = raw.split_at(error.valid_up_to());
+    let (good, rest) = raw.split_at(error.valid_up_to());
     out.extend_from_slice(good);
-    // What has one bad byte may be binary: to ask for the next good run again and again takes
-    // three times as long as this.
-    while let Some(&byte) = rest.first() {
-        if byte < 0x80 {
-            out.push(byte);
-            rest = &rest[1..];
-            continue;
+    let mut at = 0;
+    while at < rest.len() {
+        let stop = rest.len().min(at + BLOCK);
+        let mut end = out.len();
+        out.resize(end + 3 * (stop - at) + 4, 0);
+        while at < stop {
+            // What has one bad byte may be binary, where a branch that is taken for every second
+            // byte takes most of the time: this one is for one byte of twenty.
+            let next = rest.get(at + 1).map_or(0, |next| *next);
+            if (rest[at] >= 0xC2) & (next & 0xC0 == 0x80) {
+                let (size, is_good) = java_sequence(&rest[at..]);
+                let text = if is_good {
+                    &rest[at..at + size]
+                } else {
+                    REPLACEMENT
+                };
+                out[end..end + text.len()].copy_from_slice(text);
+                (at, end) = (at + size, end + text.len());
+                continue;
+            }
+            let text = ALONE[rest[at] as usize];
+            out[end..end + 4].copy_from_slice(&text.to_le_bytes());
+            (at, end) = (at + 1, end + (text >> 24) as usize);
         }
-        let (size, is_good) = java_sequence(rest);
-        let (sequence, after) = rest.split_at(size);
-        out.extend_from_slice(if is_good { sequence } else { REPLACEMENT });
-        rest = after;
+        out.truncate(end);
     }
 }
+
+/// Bytes of bad UTF-8 for which room is made at a time.
+const BLOCK: usize = 4096;
+
+/// The text of a byte that is no part of a sequence, and above its three bytes its size.
+const ALONE: [u32; 256] = {
+    let mut table = [0x03BD_BFEF; 256]; // REPLACEMENT
+    let mut i = 0;
+    while i < 0x80 {
+        table[i] = 1 << 24 | i as u32;
+        i += 1;
+    }
+    table
+};
 
 /// The size of the sequence at the beginning of *raw*, and whether it is good; one that is bad ends
 /// before the first byte that cannot follow (`UTF_8.Decoder.malformedN`).

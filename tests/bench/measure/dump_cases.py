@@ -18,8 +18,14 @@ LOGS = {
     "user log, zstd": "user --size {size} --codec zstd",
     "user log, lz4, batches of 1-5": "user --size {size} --batch 1:5 --codec lz4",
     "user log, zstd, batches of 1-5": "user --size {size} --batch 1:5 --codec zstd",
+    "user log of random bytes": "user --size {size} --mix bytes",
     "__consumer_offsets": "offsets --size {size}",
 }
+ROWS = {
+    "user log, 20 headers a record": "user --size {size} --mix headers",
+    "user log of JSON, gzip": "user --size {size} --mix json --codec gzip",
+}
+"""Logs whose rows have much more in them than Kafka's text."""
 MIXED = {
     "metadata log": f"metadata --size {{size}} {OTHER} --batch 1,2:30,500:5000",
     "metadata log, batches of 1-5": f"metadata --size {{size}} {OTHER} --batch 1:5",
@@ -114,6 +120,11 @@ def cases(size: str) -> Iterator[Case]:
             if name.startswith("user"):
                 yield _beside_kafka(name, log, USER, 1 / 8)
         yield _beside_kafka("__consumer_offsets", known["__consumer_offsets"], OFFSETS, 1 / 8)
+    for name, words in ROWS.items():
+        text = Command("ours", words.format(size=size), USER, ALONE)
+        for form in ("json", "csv"):
+            rows = replace(text, more=f"{ALONE} --format {form}")
+            yield Case(f"{name}, as {form.upper()}", rows, text, 1.6)
 
 
 def _small_cases(log: str) -> Iterator[Case]:

@@ -40,8 +40,7 @@ class Measured:
             (
                 case.title,
                 bar,
-                f"{median(ours):.3g} s",
-                f"{median(peer):.3g} s",
+                *(self._seconds(case, command) for command in (case.ours, case.peer)),
                 fraction(achieved),
                 yes(achieved <= case.bar) if case.bar else "",
                 self._share(case.ours),
@@ -55,6 +54,13 @@ class Measured:
         if case.starts_apart:
             start = median(map(of, self.used[started(command)]))
         return [of(usage) - start for usage in self.used[command]]
+
+    def _seconds(self, case: Case, command: Command) -> str:
+        """Return the median of the runs; of CPU that of the system, too."""
+        text = f"{median(self._values(case, command)):.3g} s"
+        if case.measure != "CPU":
+            return text
+        return f"{text} ({median(usage.system for usage in self.used[command]):.2g} s system)"
 
     def _share(self, command: Command) -> str:
         left, batches = self._declined[command]

@@ -13,11 +13,12 @@ from typing import IO, NamedTuple
 
 
 class Usage(NamedTuple):
-    """Usage of a process: seconds of wall clock and CPU (user and system), and peak bytes."""
+    """Usage of a process: seconds of wall clock and CPU, and peak bytes; *system* is part of CPU."""
 
     wall: float
     cpu: float
     rss: int
+    system: float = 0.0
 
 
 def run(command: Sequence[str], output: IO[bytes]) -> Usage:
@@ -40,7 +41,8 @@ def run(command: Sequence[str], output: IO[bytes]) -> Usage:
             errors.seek(0)
             text = errors.read().decode(errors="replace")
             raise RuntimeError(f"{command[0]} ended with {process.returncode}: {text[-2000:]}")
-    return Usage(wall, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024)
+    cpu = used.ru_utime + used.ru_stime
+    return Usage(wall, cpu, used.ru_maxrss * 1024, used.ru_stime)
 
 
 def run_to_file(command: Sequence[str], path: Path) -> Usage:
