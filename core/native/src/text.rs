@@ -242,7 +242,7 @@ pub fn java_utf8(out: &mut Vec<u8>, raw: &[u8]) {
         out.resize(end + 3 * (stop - at) + 4, 0);
         while at < stop {
             // What has one bad byte may be binary, where a branch that is taken for every second
-            // byte takes most of the time: this one is for one byte of twenty.
+            // byte takes most of the time: this is taken for a twentieth of them.
             let next = rest.get(at + 1).map_or(0, |next| *next);
             if (rest[at] >= 0xC2) & (next & 0xC0 == 0x80) {
                 let (size, is_good) = java_sequence(&rest[at..]);

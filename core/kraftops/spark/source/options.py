@@ -20,6 +20,7 @@ from kraftops.dump.sources.missing import refuse_missing
 from kraftops.dump.sources.names import Source, bundles_among, expand, refuse_remote_bundles
 from kraftops.errors import UsageError
 from kraftops.log.files import PARTITION_NAME, STANDARD_INPUT
+from kraftops.memory import Budget
 from kraftops.query.filters import Filter, normal_type, parse_offsets, parse_types
 from kraftops.query.query import Query
 from kraftops.query.row import COLUMNS
@@ -214,9 +215,9 @@ def query_text(query: Query) -> str:
 def query_from_text(text: str) -> Query:
     """Return the query of a text of `query_text`."""
     fields = json.loads(text)
-    limits = fields.pop("filter")
+    limits, budget = fields.pop("filter"), Budget(**fields.pop("budget"))
     lists = {name: frozenset(value) for name, value in limits.items() if isinstance(value, list)}
-    return Query(**fields, filter=Filter(**{**limits, **lists}))
+    return Query(**fields, budget=budget, filter=Filter(**{**limits, **lists}))
 
 
 def _query(by_name: Mapping[str, str], decoder: str | None, dialect: str) -> Query:
