@@ -48,7 +48,7 @@ def incidents(ctx: click.Context, options: LogOptions) -> int:
     terminal = ctx.obj
     with opened(options, terminal) as (names, span):
         log, code = changes_of(names, span, terminal, is_for_incidents=True)
-    rows = incidents_of(log)
+        rows = incidents_of(log)
     print_answer(
         terminal,
         options.form,

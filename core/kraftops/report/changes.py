@@ -14,11 +14,11 @@ from kraftops.image.state.image import MetadataImage
 from kraftops.records.metadata_numbers import REGISTER_BROKER
 from kraftops.report.commands import MetadataCommands
 from kraftops.report.document import ChangeWord, TimedChange
+from kraftops.report.metadata_log import MOST_CHANGES
 from kraftops.timeline.authorizer import REQUESTS, Asked, Request, likely_principals
 from kraftops.timeline.changes import FIRST_VERSION
 from kraftops.timeline.words import broker_text, status_text, topic_text, words_of
 
-MOST_CHANGES = 600
 LONGEST_TEXT = 300
 """Characters of a text from data; the rest is cut."""
 

@@ -34,7 +34,8 @@ from kraftops.records.meaning import Unknown
 _DAY = 86_400_000
 _EARLIEST = 1_293_840_000_000  # 2011, when Kafka was published; bootstrap records have time 0
 _MOST_LEADERSHIPS = 500
-_MOST_CHANGES = 2000  # of each table
+MOST_CHANGES = 600
+"""Changes that a page has: of each table the latest so many are kept."""
 
 
 class Span(NamedTuple):
@@ -134,7 +135,8 @@ def _read(
 ) -> _Read | None:
     """Read files of a log; None if the snapshot among them is not whole."""
     image = MetadataImage(KAFKA_DIALECT)
-    image.fold.keep_time(TimelineRequest(span.since or 0, _EARLIEST, span.now + _DAY, kept=2000))
+    request = TimelineRequest(span.since or 0, _EARLIEST, span.now + _DAY, kept=MOST_CHANGES)
+    image.fold.keep_time(request)
     listener = _Listener(image)
     if not plan[0].is_snapshot:
         image.fold.start_timeline(None)

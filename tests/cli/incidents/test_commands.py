@@ -2,6 +2,7 @@
 
 import json
 import re
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,14 @@ def test_incidents_are_told_in_words() -> None:
     assert done.code == 0
     assert "  still  fenced  " in done.text
     assert "broker 102 was fenced, and is not back" in done.text
+
+
+def test_incidents_of_an_archive_are_those_of_its_log(tmp_path: Path) -> None:
+    archive = tmp_path / "bundle.tar.gz"
+    with tarfile.open(archive, "w:gz") as tar:
+        tar.add(LOG, "node/__cluster_metadata-0/00000000000000000000.log")
+
+    assert data("incidents", str(archive)) == data("incidents", LOG)
 
 
 def test_incidents_in_json() -> None:

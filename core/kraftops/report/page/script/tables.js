@@ -36,6 +36,8 @@ function table({
     return el(`th${column.number ? ".number" : ""}`, { scope: "col" }, sort);
   });
   const opener = detail && el("th", { scope: "col" }, el("span.unseen", {}, "Details"));
+  const labels = el("tr", {}, heads, opener);
+  const head = el("thead");
   const node = el(
     "div",
     {},
@@ -46,7 +48,7 @@ function table({
         "table.cards",
         {},
         el("caption", caption.quiet ? { class: "unseen" } : {}, caption.text),
-        el("thead", {}, el("tr", {}, heads, opener)),
+        head,
         body,
       ),
     ),
@@ -131,6 +133,7 @@ function table({
     });
     found = rows.filter((row) => keep(row) && (!wanted || text(row).includes(wanted)));
     const ordered = order ? [...found].sort(compare) : found;
+    head.replaceChildren(...(found.length ? [labels] : [])); // heads of nothing say nothing
     body.replaceChildren(...ordered.slice(0, shown).flatMap(line));
     const nothing = found.length === 0 && el("p.none", {}, rows.length ? "No row matches." : empty);
     const rest = ordered.length - shown;
