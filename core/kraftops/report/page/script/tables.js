@@ -38,22 +38,9 @@ function table({
   const opener = detail && el("th", { scope: "col" }, el("span.unseen", {}, "Details"));
   const labels = el("tr", {}, heads, opener);
   const head = el("thead");
-  const node = el(
-    "div",
-    {},
-    el(
-      "div.table",
-      {},
-      el(
-        "table.cards",
-        {},
-        el("caption", caption.quiet ? { class: "unseen" } : {}, caption.text),
-        head,
-        body,
-      ),
-    ),
-    after,
-  );
+  const title = el("caption", caption.quiet ? { class: "unseen" } : {}, caption.text);
+  const frame = el("div.table", {}, el("table.cards", {}, title, head, body));
+  const node = el("div", {}, frame, after);
 
   function text(row) {
     if (!words.has(row)) {
@@ -134,6 +121,7 @@ function table({
     found = rows.filter((row) => keep(row) && (!wanted || text(row).includes(wanted)));
     const ordered = order ? [...found].sort(compare) : found;
     head.replaceChildren(...(found.length ? [labels] : [])); // heads of nothing say nothing
+    frame.hidden = !found.length && Boolean(caption.quiet);
     body.replaceChildren(...ordered.slice(0, shown).flatMap(line));
     const nothing = found.length === 0 && el("p.none", {}, rows.length ? "No row matches." : empty);
     const rest = ordered.length - shown;
