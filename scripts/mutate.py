@@ -11,12 +11,14 @@ import ast
 import os
 import random
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
+
+import hypothesis  # noqa: F401 loaded once for all forks
+import pytest
 
 import changed
 
@@ -24,7 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent
 _FOLDERS = ("core", "shell", "cli")
 _TESTS_SECONDS = 40.0
 """Tests that a mutant may take, with those that run for each change, and not here."""
-_SECONDS = 300
+_SECONDS = 100
 """A mutant that loops forever is noticed after it; no tests take as long on a busy machine."""
 _EDGES = {
     ast.Lt: ("<", "<="),
@@ -91,18 +93,17 @@ def tests_of(name: str) -> list[str]:
     return chosen
 
 
-def is_noticed(tree: Path, tests: list[str]) -> bool:
-    """Tell whether a test fails with the modules of a tree."""
-    paths = os.pathsep.join(str(tree / folder) for folder in _FOLDERS)
-    environment = os.environ | {"PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [sys.executable, "-m", "pytest", "-qx", "-p", "no:cacheprovider", *tests]
-    try:
-        done = subprocess.run(
-            command, cwd=ROOT, env=environment, capture_output=True, check=False, timeout=_SECONDS
-        )
-    except subprocess.TimeoutExpired:
-        return True
-    return done.returncode != 0
+def is_noticed(tests: list[str]) -> bool:
+    """Tell whether a test fails; a fork has pytest loaded, and none of our modules yet."""
+    child = os.fork()
+    if not child:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 1)
+        os.dup2(nowhere, 2)
+        ignored = "ignore:Module already imported:pytest.PytestAssertRewriteWarning"
+        options = ["-qx", "-p", "no:cacheprovider", f"--timeout={_SECONDS}", "-W", ignored]
+        os._exit(bool(pytest.main([*options, *tests])))
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 0
 
 
 def try_module(tree: Path, name: str, count: int, seed: int) -> None:
@@ -110,14 +111,16 @@ def try_module(tree: Path, name: str, count: int, seed: int) -> None:
     source = (ROOT / name).read_bytes()
     tests = tests_of(name)
     target = tree / name
-    if is_noticed(tree, tests):
+    for compiled in target.parent.glob(f"__pycache__/{target.stem}.*"):
+        compiled.unlink()  # a mutant may have the size and the second of another
+    if is_noticed(tests):
         sys.exit(f"mutate.py: {' '.join(tests)} fail without a mutant")
     mutants = mutants_of(source)
     chosen = sorted(random.Random(seed).sample(mutants, min(count, len(mutants))))  # noqa: S311 no secrets
     left = []
     for mutant in chosen:
         target.write_bytes(source[: mutant.begin] + mutant.text.encode() + source[mutant.end :])
-        if not is_noticed(tree, tests):
+        if not is_noticed(tests):
             left.append(mutant)
     target.write_bytes(source)
     noticed = len(chosen) - len(left)
@@ -136,8 +139,13 @@ def main() -> None:
     arguments = parser.parse_args()
     with TemporaryDirectory(prefix="mutants-") as folder:
         for name in _FOLDERS:
-            unused = shutil.ignore_patterns("__pycache__", "native", "target")
+            unused = shutil.ignore_patterns("native")
             shutil.copytree(ROOT / name, Path(folder) / name, ignore=unused)
+        copies = [str(Path(folder) / name) for name in _FOLDERS]
+        sys.path[:0] = copies
+        os.environ |= {"PYTHONPATH": os.pathsep.join(copies), "PYTHONDONTWRITEBYTECODE": "1"}
+        sys.dont_write_bytecode = True
+        os.chdir(ROOT)
         for name in arguments.modules:
             try_module(Path(folder), name, arguments.count, arguments.seed)
 
