@@ -20,7 +20,7 @@ import long_checks  # noqa: E402
         ("cli/kraftops_cli/doctor/explain.py", "tests/cli/test_questions.py"),
         ("tests/helpers/tools/emulator.py", "tests/terminal/test_screen.py"),
         ("tests/kafka/server/test_starts.py", "tests/kafka/server/test_starts.py"),
-        ("core/native/src/lib.rs", "tests/engine/test_conformance.py"),
+        ("core/native/src/lib.rs", "tests/engine/test_codecs.py"),
         ("README.md", "tests/test_documentation.py"),
     ],
 )

@@ -23,6 +23,11 @@ def test_size_that_no_machine_has_is_refused(text: str) -> None:
         Size(64 << 20).convert(text, None, None)
 
 
+@pytest.mark.parametrize(("text", "size"), [("64m", 64 << 20), ("1024t", 1024 << 40)])
+def test_least_and_largest_size(text: str, size: int) -> None:
+    assert Size(64 << 20).convert(text, None, None) == size
+
+
 @pytest.mark.parametrize(
     ("text", "number"), [("-2147483648", -(1 << 31)), ("+2147483647", 0x7FFFFFFF)]
 )

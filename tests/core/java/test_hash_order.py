@@ -17,6 +17,7 @@ def test_a_java_map_is_ordered_by_its_table() -> None:
 
 
 def test_a_java_map_grows() -> None:
+    assert map_order([16, *range(1, 12)], int, capacity=16) == [16, *range(1, 12)]  # 3/4 of it
     assert map_order(range(12), int, capacity=16) == list(range(12))
     assert map_order([32, *range(12)], int, capacity=16) == [32, *range(12)]
     assert map_order([16, *range(12)], int, capacity=16) == [*range(12), 16]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kraftops.errors import UsageError
-from kraftops.log.files import FileKind, FileName, file_name
+from kraftops.log.files import FileKind, FileName, file_name, partition_of
 
 
 @pytest.mark.parametrize(
@@ -185,3 +185,11 @@ def test_sibling_is_renamed_alike_where_there_is_such_a_file(tmp_path: Path) -> 
     assert name is not None
     assert name.sibling(FileKind.LOG) == str(tmp_path / "5.log.deleted")
     assert name.sibling(FileKind.TIME_INDEX) == str(tmp_path / "5.timeindex")
+
+
+@pytest.mark.parametrize(
+    ("folder", "partition"),
+    [("t-0", ("t", 0)), ("t-2147483647", ("t", (1 << 31) - 1)), ("t-2147483648", None)],
+)
+def test_number_of_a_partition_has_32_bits(folder: str, partition: tuple[str, int] | None) -> None:
+    assert partition_of(f"/data/{folder}/{0:020}.log") == partition

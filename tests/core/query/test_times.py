@@ -77,6 +77,11 @@ def test_a_span_ends_at_the_first_such_time_after_its_begin(
     assert _iso(parse_time(until, NOW, lambda: span_end(until, begin, end))) == expected
 
 
+def test_a_span_without_a_begin_ends_with_the_last_day() -> None:
+    assert span_end("15:10", None, 0) == span_end("15:10", None, 86_399_999) == 86_399_999
+    assert span_end("15:10", None, 86_400_000) == 2 * 86_400_000 - 1
+
+
 def test_other_times_need_no_note() -> None:
     assert day_note("2026-11-20 15:00", NOW) is None
     assert day_note("2h", NOW) is None

@@ -17,6 +17,8 @@ KNOWN = ("cat", "cd", "diff", "find", "ls", "topics", "tree")
         ("t", ["topics", "tree"]),
         ("fnd", ["find"]),
         ("x", []),
+        ("cxx", []),
+        ("fxxd", ["find"]),
         ("", []),
         ("brokers", []),
     ],

@@ -44,6 +44,12 @@ def test_snapshot_beyond_the_limits_is_left_out(directory: Path) -> None:
     assert shown(plans[0][0])[0] == "snapshot 2"
 
 
+def test_snapshot_that_ends_at_the_limit_is_read(directory: Path) -> None:
+    plans = list(read_plans(files_of([str(directory)]), Limits(until=3)))
+
+    assert shown(plans[0][0])[0] == "snapshot 4"
+
+
 def test_whole_log_begins_with_its_first_record(directory: Path) -> None:
     assert list(map(shown, whole_log_plans(files_of([str(directory)])))) == [["log 0", "log 3"]]
 
