@@ -143,6 +143,7 @@ def test_combined_node(jars: Path, tmp_path: Path) -> None:
     assert differences(jars, tmp_path, ONE, cases("one")) == []
 
 
+@pytest.mark.long
 def test_quorum_of_three(jars: Path, tmp_path: Path) -> None:
     assert differences(jars, tmp_path, QUORUM, cases("quorum")) == []
 

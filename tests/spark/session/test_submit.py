@@ -45,6 +45,7 @@ def path_without_this_python() -> str:
     return os.pathsep.join(one for one in os.environ["PATH"].split(os.pathsep) if one != here)
 
 
+@pytest.mark.long
 def test_notebook_and_command_answer_from_the_records(tmp_path: Path) -> None:
     """The notebook has workers run its own Python; the master is that of `spark-submit`."""
     pyspark = pytest.importorskip("pyspark")
