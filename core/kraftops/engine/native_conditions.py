@@ -5,23 +5,9 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+from kraftops.query.conditions import syntax
 from kraftops.query.conditions.parser import parse_condition
 from kraftops.query.conditions.regex import program
-from kraftops.query.conditions.syntax import (
-    And,
-    Compare,
-    Condition,
-    Contains,
-    IsNull,
-    Length,
-    Literal,
-    Matches,
-    Not,
-    OneOf,
-    Operand,
-    Or,
-    Path,
-)
 
 
 @cache
@@ -30,39 +16,39 @@ def native_condition(text: str) -> tuple[Any, ...]:
     return _condition(parse_condition(text))
 
 
-def _condition(condition: Condition) -> tuple[Any, ...]:  # noqa: PLR0911 - one a kind
+def _condition(condition: syntax.Condition) -> tuple[Any, ...]:  # noqa: PLR0911 - one a kind
     match condition:
-        case And(parts):
+        case syntax.And(parts):
             return ("and", list(map(_condition, parts)))
-        case Or(parts):
+        case syntax.Or(parts):
             return ("or", list(map(_condition, parts)))
-        case Not(part):
+        case syntax.Not(part):
             return ("not", _condition(part))
-        case IsNull(operand):
+        case syntax.IsNull(operand):
             return ("null", _operand(operand))
-        case Matches(operand, pattern):
+        case syntax.Matches(operand, pattern):
             return ("match", _operand(operand), [tuple(step) for step in program(pattern)])
-        case Compare(left, sign, right):
+        case syntax.Compare(left, sign, right):
             return ("compare", _operand(left), sign, _operand(right))
-        case OneOf(operand, values):
+        case syntax.OneOf(operand, values):
             return ("in", _operand(operand), list(map(_operand, values)))
-        case Contains(item, path):
+        case syntax.Contains(item, path):
             return ("contains", _operand(item), _operand(path))
 
 
-def _operand(operand: Operand) -> tuple[str, Any]:
+def _operand(operand: syntax.Operand) -> tuple[str, Any]:
     match operand:
-        case Path(names):
+        case syntax.Path(names):
             return "path", list(map(_bytes, names))
-        case Length(path):
+        case syntax.Length(path):
             return "length", list(map(_bytes, path.names))
-        case Literal(bool(value)):
+        case syntax.Literal(bool(value)):
             return "bool", value
-        case Literal(int(value)):
+        case syntax.Literal(int(value)):
             return "int", value
-        case Literal(float(value)):
+        case syntax.Literal(float(value)):
             return "float", value
-        case Literal(value):
+        case syntax.Literal(value):
             return "text", _bytes(str(value))
 
 

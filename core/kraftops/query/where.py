@@ -6,19 +6,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from kraftops.errors import UsageError
+from kraftops.query.conditions import syntax
 from kraftops.query.conditions.parser import parse_condition
 from kraftops.query.conditions.row_types import row_types
-from kraftops.query.conditions.syntax import (
-    Compare,
-    Condition,
-    Literal,
-    OneOf,
-    Or,
-    Path,
-    all_of,
-    conjuncts,
-    text_of,
-)
 from kraftops.query.conditions.types import checked
 from kraftops.query.filters import Filter, normal_type
 from kraftops.records.decoder import Decoder
@@ -52,14 +42,14 @@ def with_conditions(
     columns = row_types(frozenset(decoders))
     conditions = [checked(parse_condition(text), text, columns, now) for text in texts]
     rest = []
-    for condition in conjuncts(all_of(conditions)):
+    for condition in syntax.conjuncts(syntax.all_of(conditions)):
         narrowed = _narrowed(limits, condition, columns["type"].values)
         if narrowed is None:
             rest.append(condition)
         else:
             limits = narrowed
-    remainder = all_of(rest)
-    return replace(limits, where=text_of(remainder) if remainder else "")
+    remainder = syntax.all_of(rest)
+    return replace(limits, where=syntax.text_of(remainder) if remainder else "")
 
 
 def group_fields(decoder: Decoder) -> frozenset[str]:
@@ -85,32 +75,40 @@ def about_groups(groups: Iterable[str], decoders: Iterable[Decoder]) -> str:
             hint="those of __consumer_offsets and __share_group_state have: their directories, or"
             " decoders, choose them",
         )
-    names = tuple(map(Literal, groups))
-    return text_of(Or(tuple(OneOf(Path(("key", field)), names) for field in sorted(fields))))
+    names = tuple(map(syntax.Literal, groups))
+    return syntax.text_of(
+        syntax.Or(
+            tuple(syntax.OneOf(syntax.Path(("key", field)), names) for field in sorted(fields))
+        )
+    )
 
 
-def _narrowed(limits: Filter, condition: Condition, types: frozenset[str]) -> Filter | None:
+def _narrowed(limits: Filter, condition: syntax.Condition, types: frozenset[str]) -> Filter | None:
     """Return a filter with a condition as a limit; None if it has no such limit.
 
     *types* are the names of all record types.
     """
     match condition:
-        case Compare(Literal(value), sign, Path() as path):
-            turned = Compare(path, _SWAPPED.get(sign, sign), Literal(value))
+        case syntax.Compare(syntax.Literal(value), sign, syntax.Path() as path):
+            turned = syntax.Compare(path, _SWAPPED.get(sign, sign), syntax.Literal(value))
             return _narrowed(limits, turned, types)
-        case Compare(Path(("offset",)), sign, Literal(int(value))) if sign in _RANGES:
+        case syntax.Compare(syntax.Path(("offset",)), sign, syntax.Literal(int(value))) if (
+            sign in _RANGES
+        ):
             first, last = _range(sign, value)
             if first <= _MOST and last >= _LEAST:
                 first, last = max(limits.first_offset, first), min(limits.last_offset, last)
                 return replace(limits, first_offset=first, last_offset=last)
-        case Compare(Path(("timestamp",)), sign, Literal(int(value))) if sign in _RANGES:
+        case syntax.Compare(syntax.Path(("timestamp",)), sign, syntax.Literal(int(value))) if (
+            sign in _RANGES
+        ):
             first, last = _range(sign, value)
             if first <= _MOST and last >= _LEAST:
                 first, last = max(limits.since, first), min(limits.until, last + 1)
                 return replace(limits, since=first, until=last)
-        case Compare(Path(("type",)), "=", Literal(str(name))):
+        case syntax.Compare(syntax.Path(("type",)), "=", syntax.Literal(str(name))):
             return _of_types(limits, {name}, types)
-        case OneOf(Path(("type",)), values):
+        case syntax.OneOf(syntax.Path(("type",)), values):
             return _of_types(limits, {str(literal.value) for literal in values}, types)
     return None
 

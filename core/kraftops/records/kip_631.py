@@ -10,25 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from kraftops.records import metadata_numbers as types
 from kraftops.records.dialects import dialect
 from kraftops.records.meaning import Unknown, size_error
 from kraftops.records.metadata import read_body
-from kraftops.records.metadata_numbers import (
-    ACCESS_CONTROL_ENTRY,
-    CONFIG,
-    DELEGATION_TOKEN,
-    FAILED_REPLICAS,
-    FEATURE_LEVEL,
-    FENCE_BROKER,
-    PARTITION,
-    PARTITION_CHANGE,
-    REGISTER_BROKER,
-    REMOVE_TOPIC,
-    TOPIC,
-    UNFENCE_BROKER,
-    UNREGISTER_BROKER,
-    USER_SCRAM_CREDENTIAL,
-)
 from kraftops.uuids import ZERO
 
 if TYPE_CHECKING:
@@ -153,26 +138,26 @@ def _feature(data: _Data) -> _Data:
 
 _SHAPES: Mapping[str, Mapping[int, _Shape]] = {
     "kip-631": {
-        0: (REGISTER_BROKER, _broker),
-        2: (TOPIC, _topic),
-        3: (PARTITION, _partition),
-        5: (PARTITION_CHANGE, _partition_change),
-        6: (ACCESS_CONTROL_ENTRY, _acl),
-        7: (FENCE_BROKER, _fencing),
-        8: (UNFENCE_BROKER, _unfencing),
-        10: (DELEGATION_TOKEN, _token),
-        11: (USER_SCRAM_CREDENTIAL, _scram),
-        12: (FEATURE_LEVEL, _feature),
-        13: (FAILED_REPLICAS, _same),
+        0: (types.REGISTER_BROKER, _broker),
+        2: (types.TOPIC, _topic),
+        3: (types.PARTITION, _partition),
+        5: (types.PARTITION_CHANGE, _partition_change),
+        6: (types.ACCESS_CONTROL_ENTRY, _acl),
+        7: (types.FENCE_BROKER, _fencing),
+        8: (types.UNFENCE_BROKER, _unfencing),
+        10: (types.DELEGATION_TOKEN, _token),
+        11: (types.USER_SCRAM_CREDENTIAL, _scram),
+        12: (types.FEATURE_LEVEL, _feature),
+        13: (types.FAILED_REPLICAS, _same),
     },
     "kip-631-draft": {
-        0: (REGISTER_BROKER, _draft_broker),
-        1: (TOPIC, _same),
-        2: (PARTITION, _partition),
-        3: (CONFIG, _same),
-        4: (PARTITION_CHANGE, _isr_change),
-        5: (ACCESS_CONTROL_ENTRY, _acl),
-        6: (UNREGISTER_BROKER, _deletion),
-        7: (REMOVE_TOPIC, _topic_deletion),
+        0: (types.REGISTER_BROKER, _draft_broker),
+        1: (types.TOPIC, _same),
+        2: (types.PARTITION, _partition),
+        3: (types.CONFIG, _same),
+        4: (types.PARTITION_CHANGE, _isr_change),
+        5: (types.ACCESS_CONTROL_ENTRY, _acl),
+        6: (types.UNREGISTER_BROKER, _deletion),
+        7: (types.REMOVE_TOPIC, _topic_deletion),
     },
 }

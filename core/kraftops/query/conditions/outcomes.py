@@ -14,22 +14,8 @@ from functools import partial
 from itertools import product
 from typing import Any
 
+from kraftops.query.conditions import syntax
 from kraftops.query.conditions.regex import found_in
-from kraftops.query.conditions.syntax import (
-    And,
-    Compare,
-    Condition,
-    Contains,
-    IsNull,
-    Length,
-    Literal,
-    Matches,
-    Not,
-    OneOf,
-    Operand,
-    Or,
-    Path,
-)
 
 TRUE, FALSE, NULL = 1, 2, 4
 """The outcomes; a set of them is their sum."""
@@ -57,31 +43,31 @@ _NEGATED = [
 ]
 
 
-def outcomes_of(condition: Condition) -> Outcomes:  # noqa: PLR0911 - one a kind
+def outcomes_of(condition: syntax.Condition) -> Outcomes:  # noqa: PLR0911 - one a kind
     """Return the function to the outcomes of a condition."""
     match condition:
-        case And(parts):
+        case syntax.And(parts):
             return partial(_all, tuple(map(outcomes_of, parts)))
-        case Or(parts):
+        case syntax.Or(parts):
             return partial(_any, tuple(map(outcomes_of, parts)))
-        case Not(part):
+        case syntax.Not(part):
             inner = outcomes_of(part)
             return lambda find: _NEGATED[inner(find)]
-        case IsNull(operand):
+        case syntax.IsNull(operand):
             return partial(_decided, (_values(operand),), lambda value: value is None)
-        case Matches(operand, pattern):
+        case syntax.Matches(operand, pattern):
             return partial(_decided, (_values(operand),), partial(matches_text, pattern))
-        case Compare(left, sign, right):
+        case syntax.Compare(left, sign, right):
             compare = partial(compared, COMPARISONS[sign])
             return partial(_decided, (_values(left), _values(right)), compare)
-        case OneOf(operand, literals):
+        case syntax.OneOf(operand, literals):
             values = [literal.value for literal in literals]
             return partial(_decided, (_values(operand),), lambda value: is_one_of(value, values))
-        case Contains(item, path):
+        case syntax.Contains(item, path):
             return partial(_decided, (_values(item), _values(path)), is_one_of)
 
 
-def matches(condition: Condition, record: Mapping[str, Any]) -> bool:
+def matches(condition: syntax.Condition, record: Mapping[str, Any]) -> bool:
     """Tell whether a condition is true of a mapping of columns to values."""
     return outcomes_of(condition)(lambda names: (value_at(record, names),)) == TRUE
 
@@ -98,13 +84,13 @@ def value_at(value: Any, names: Iterable[str]) -> Any:
     return value
 
 
-def _values(operand: Operand) -> Callable[[Find], Candidates]:
+def _values(operand: syntax.Operand) -> Callable[[Find], Candidates]:
     match operand:
-        case Path(names):
+        case syntax.Path(names):
             return lambda find: find(names)
-        case Literal(value):
+        case syntax.Literal(value):
             return lambda _: (value,)
-        case Length(path):
+        case syntax.Length(path):
             return lambda find: _lengths(find(path.names))
 
 

@@ -7,33 +7,15 @@ from functools import cache
 from typing import NamedTuple
 
 from kraftops.errors import UsageError
+from kraftops.query.conditions import syntax
 from kraftops.query.conditions.regex import PatternError, program
-from kraftops.query.conditions.syntax import (
-    COMPARISONS,
-    KEYWORDS,
-    WORD,
-    And,
-    Compare,
-    Condition,
-    Contains,
-    IsNull,
-    Length,
-    Literal,
-    Matches,
-    Not,
-    OneOf,
-    Operand,
-    Or,
-    Path,
-    all_of,
-)
 
 _TEXT = r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\""
 _TOKEN = re.compile(
     rf"(?P<number>-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.-]))|(?P<text>{_TEXT})"
-    rf"|(?P<name>{WORD}(?:\.(?:{WORD}|{_TEXT}))*)|(?P<sign><=|>=|!=|!~|[=<>~(),\[\]])"
+    rf"|(?P<name>{syntax.WORD}(?:\.(?:{syntax.WORD}|{_TEXT}))*)|(?P<sign><=|>=|!=|!~|[=<>~(),\[\]])"
 )
-_PART = re.compile(rf"{WORD}|{_TEXT}")
+_PART = re.compile(rf"{syntax.WORD}|{_TEXT}")
 _BLANKS = re.compile(r"\s*")
 _MAX_DEPTH = 64  # far from Python's limit of recursion; nobody writes as many parentheses
 _EXAMPLE = "as value.leader = 3, type in ('TOPIC_RECORD'), headers.trace ~ '^a'"
@@ -49,13 +31,13 @@ class _Token(NamedTuple):
     @property
     def word(self) -> str:
         """The keyword or sign that it is; empty for values and paths."""
-        if self.kind == "name" and self.text.lower() in KEYWORDS:
+        if self.kind == "name" and self.text.lower() in syntax.KEYWORDS:
             return self.text.lower()
         return self.text if self.kind == "sign" else ""
 
 
 @cache
-def parse_condition(text: str, example: str = _EXAMPLE) -> Condition:
+def parse_condition(text: str, example: str = _EXAMPLE) -> syntax.Condition:
     """Return the condition that a text stands for; its names and types are not checked.
 
     *example* is the hint of errors: conditions on columns that there are.
@@ -108,28 +90,28 @@ class _Parser:
     def _refusal(self, reason: str) -> UsageError:
         return refusal(self._text, self._token.start, reason, self._example)
 
-    def condition(self, depth: int) -> Condition:
+    def condition(self, depth: int) -> syntax.Condition:
         """Parse conditions with `or` between them."""
         if depth > _MAX_DEPTH:
             raise self._refusal(f"the condition is nested more than {_MAX_DEPTH} times")
         parts = [self._conjunction(depth)]
         while self._has("or"):
             parts.append(self._conjunction(depth))
-        return Or(tuple(parts)) if len(parts) > 1 else parts[0]
+        return syntax.Or(tuple(parts)) if len(parts) > 1 else parts[0]
 
-    def _conjunction(self, depth: int) -> Condition:
+    def _conjunction(self, depth: int) -> syntax.Condition:
         parts = [self._negation(depth)]
         while self._has("and"):
             parts.append(self._negation(depth))
-        conjunction = all_of(parts)
+        conjunction = syntax.all_of(parts)
         assert conjunction
         return conjunction
 
-    def _negation(self, depth: int) -> Condition:
+    def _negation(self, depth: int) -> syntax.Condition:
         if self._has("not"):
             if depth > _MAX_DEPTH:
                 raise self._refusal(f"the condition is nested more than {_MAX_DEPTH} times")
-            return Not(self._negation(depth + 1))
+            return syntax.Not(self._negation(depth + 1))
         if self._has("only"):
             return self._only()
         if self._has("("):
@@ -138,31 +120,33 @@ class _Parser:
             return inner
         return self._test()
 
-    def _test(self) -> Condition:
+    def _test(self) -> syntax.Condition:
         operand, token = self._operand(), self._token
-        if self._has(*COMPARISONS):
+        if self._has(*syntax.COMPARISONS):
             is_list = self._token.word == "["
             return self._same_list(operand, token) if is_list else self._compared(operand, token)
         if self._has("~", "!~"):
             matches = self._matches(operand, token.start)
-            return Not(matches) if token.word == "!~" else matches
+            return syntax.Not(matches) if token.word == "!~" else matches
         if self._has("is"):
             is_not = self._has("not")
             self.expect("null")
-            return Not(IsNull(operand)) if is_not else IsNull(operand)
+            return syntax.Not(syntax.IsNull(operand)) if is_not else syntax.IsNull(operand)
         if self._has("not"):
             self.expect("in")
-            return Not(self._membership(operand, token.start))
+            return syntax.Not(self._membership(operand, token.start))
         if self._has("in"):
             return self._membership(operand, token.start)
-        if isinstance(operand, Path):
-            return Compare(operand, "=", Literal(value=True, index=operand.index), operand.index)
+        if isinstance(operand, syntax.Path):
+            return syntax.Compare(
+                operand, "=", syntax.Literal(value=True, index=operand.index), operand.index
+            )
         raise self._refusal(f"a comparison is expected, not {_shown(token)}")
 
-    def _compared(self, operand: Operand, sign: _Token) -> Condition:
-        return Compare(operand, sign.word, self._operand(), sign.start)
+    def _compared(self, operand: syntax.Operand, sign: _Token) -> syntax.Condition:
+        return syntax.Compare(operand, sign.word, self._operand(), sign.start)
 
-    def _matches(self, operand: Operand, index: int) -> Condition:
+    def _matches(self, operand: syntax.Operand, index: int) -> syntax.Condition:
         token = self._take()
         if token.kind != "text":
             raise refusal(
@@ -174,53 +158,55 @@ class _Parser:
         except PatternError as error:
             reason = f"the pattern {pattern!r}: {error}"
             raise refusal(self._text, token.start, reason) from None
-        return Matches(operand, pattern, index)
+        return syntax.Matches(operand, pattern, index)
 
-    def _membership(self, operand: Operand, index: int) -> Condition:
+    def _membership(self, operand: syntax.Operand, index: int) -> syntax.Condition:
         if not self._has("("):
             path = self._operand()
-            if not isinstance(path, Path):
+            if not isinstance(path, syntax.Path):
                 raise refusal(
                     self._text, path.index, "a list is expected", "as in (1, 2), or in value.isr"
                 )
-            return Contains(operand, path, index)
-        return OneOf(operand, self._literals(")"), index)
+            return syntax.Contains(operand, path, index)
+        return syntax.OneOf(operand, self._literals(")"), index)
 
-    def _same_list(self, operand: Operand, sign: _Token) -> Condition:
+    def _same_list(self, operand: syntax.Operand, sign: _Token) -> syntax.Condition:
         """Parse the items that a list is compared with, in their order."""
-        if not isinstance(operand, Path) or sign.word not in ("=", "!="):
+        if not isinstance(operand, syntax.Path) or sign.word not in ("=", "!="):
             raise refusal(
                 self._text, sign.start, "a list is compared by = and !=", "as in replicas = [1, 2]"
             )
         self.expect("[")
         values = () if self._has("]") else self._literals("]")
-        parts: list[Condition] = [
-            Compare(Length(operand, operand.index), "=", Literal(len(values)))
+        parts: list[syntax.Condition] = [
+            syntax.Compare(syntax.Length(operand, operand.index), "=", syntax.Literal(len(values)))
         ]
         parts += [
-            Compare(_indexed(operand, index), "=", value, value.index)
+            syntax.Compare(_indexed(operand, index), "=", value, value.index)
             for index, value in enumerate(values)
         ]
-        same = And(tuple(parts))
-        return Not(same) if sign.word == "!=" else same
+        same = syntax.And(tuple(parts))
+        return syntax.Not(same) if sign.word == "!=" else same
 
-    def _only(self) -> Condition:
+    def _only(self) -> syntax.Condition:
         """Parse `only(LIST, VALUE, …)`: the list has items, and no others than these."""
         self.expect("(")
         path = self._operand()
-        if not isinstance(path, Path):
+        if not isinstance(path, syntax.Path):
             raise refusal(self._text, path.index, "only() begins with a list")
         self.expect(",")
         values = self._literals(")")
         # Kafka's lists of brokers do not repeat an item, so a longer list has another one.
-        parts: list[Condition] = [Compare(Length(path, path.index), "<=", Literal(len(values)))]
+        parts: list[syntax.Condition] = [
+            syntax.Compare(syntax.Length(path, path.index), "<=", syntax.Literal(len(values)))
+        ]
         for index in range(len(values)):
-            is_one = OneOf(_indexed(path, index), values, path.index)
-            ends = Compare(Length(path, path.index), "<=", Literal(index))
-            parts.append(Or((is_one, ends)) if index else is_one)
-        return And(tuple(parts))
+            is_one = syntax.OneOf(_indexed(path, index), values, path.index)
+            ends = syntax.Compare(syntax.Length(path, path.index), "<=", syntax.Literal(index))
+            parts.append(syntax.Or((is_one, ends)) if index else is_one)
+        return syntax.And(tuple(parts))
 
-    def _literals(self, end: str) -> tuple[Literal, ...]:
+    def _literals(self, end: str) -> tuple[syntax.Literal, ...]:
         """Parse values up to a closing sign."""
         values = [self._literal()]
         while self._has(","):
@@ -228,9 +214,9 @@ class _Parser:
         self.expect(end)
         return tuple(values)
 
-    def _literal(self) -> Literal:
+    def _literal(self) -> syntax.Literal:
         token, value = self._token, self._operand()
-        if not isinstance(value, Literal):
+        if not isinstance(value, syntax.Literal):
             raise refusal(
                 self._text,
                 token.start,
@@ -239,24 +225,24 @@ class _Parser:
             )
         return value
 
-    def _operand(self) -> Operand:
+    def _operand(self) -> syntax.Operand:
         token = self._take()
         match token.kind, token.word:
             case "number", _:
-                return Literal(self._number(token), token.start)
+                return syntax.Literal(self._number(token), token.start)
             case "text", _:
-                return Literal(_unquoted(token.text), token.start)
+                return syntax.Literal(_unquoted(token.text), token.start)
             case "name", "":
                 return _path(token)
             case _, "true" | "false":
-                return Literal(token.word == "true", token.start)
+                return syntax.Literal(token.word == "true", token.start)
             case _, "len":
                 self.expect("(")
                 path = self._operand()
-                if not isinstance(path, Path):
+                if not isinstance(path, syntax.Path):
                     raise refusal(self._text, path.index, "len() has a list in its parentheses")
                 self.expect(")")
-                return Length(path, token.start)
+                return syntax.Length(path, token.start)
         pair = self._text[token.start - 1 : token.start + 1]
         hint = _OF_OTHERS.get(pair) if token.start else None
         if hint is None:
@@ -301,12 +287,12 @@ def _skipped(text: str, index: int) -> int:
     return blanks.end() if blanks else index
 
 
-def _path(token: _Token) -> Path:
-    return Path(tuple(map(_unquoted, _PART.findall(token.text))), token.start)
+def _path(token: _Token) -> syntax.Path:
+    return syntax.Path(tuple(map(_unquoted, _PART.findall(token.text))), token.start)
 
 
-def _indexed(path: Path, index: int) -> Path:
-    return Path((*path.names, str(index)), path.index)
+def _indexed(path: syntax.Path, index: int) -> syntax.Path:
+    return syntax.Path((*path.names, str(index)), path.index)
 
 
 def _unquoted(text: str) -> str:

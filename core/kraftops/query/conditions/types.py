@@ -7,23 +7,8 @@ from functools import partial
 
 from kraftops.answers.types import BOOLEAN, LIST, NUMBER, OBJECT, TEXT, TIME, FieldType, of_kind
 from kraftops.errors import UsageError
+from kraftops.query.conditions import syntax
 from kraftops.query.conditions.parser import refusal
-from kraftops.query.conditions.syntax import (
-    And,
-    Compare,
-    Condition,
-    Contains,
-    IsNull,
-    Length,
-    Literal,
-    Matches,
-    Not,
-    OneOf,
-    Operand,
-    Or,
-    Path,
-    path_text,
-)
 from kraftops.query.times import parse_time
 from kraftops.records.meaning import UNKNOWN
 
@@ -34,8 +19,8 @@ _ARTICLES = {kind: f"a {kind}" for kind in (NUMBER, BOOLEAN, TIME, LIST)} | {
 
 
 def checked(
-    condition: Condition, text: str, columns: Mapping[str, FieldType], now: int
-) -> Condition:
+    condition: syntax.Condition, text: str, columns: Mapping[str, FieldType], now: int
+) -> syntax.Condition:
     """Return a condition with its times in ms since the epoch, after a check of names and types.
 
     Args:
@@ -58,37 +43,37 @@ class _Check:
         self._now = now
         self._refusal = partial(refusal, text)
 
-    def condition(self, condition: Condition) -> Condition:  # noqa: PLR0911 - one a kind
+    def condition(self, condition: syntax.Condition) -> syntax.Condition:  # noqa: PLR0911 - one a kind
         """Return the condition with resolved times."""
         match condition:
-            case And(parts):
-                return And(tuple(map(self.condition, parts)))
-            case Or(parts):
-                return Or(tuple(map(self.condition, parts)))
-            case Not(part):
-                return Not(self.condition(part))
-            case IsNull(operand):
+            case syntax.And(parts):
+                return syntax.And(tuple(map(self.condition, parts)))
+            case syntax.Or(parts):
+                return syntax.Or(tuple(map(self.condition, parts)))
+            case syntax.Not(part):
+                return syntax.Not(self.condition(part))
+            case syntax.IsNull(operand):
                 self._type(operand)
                 return condition
-            case Matches(operand, _, index):
+            case syntax.Matches(operand, _, index):
                 if TEXT not in self._type(operand).kinds:
                     raise self._refusal(
                         index, f"{self._shown(operand)}, and a pattern matches text"
                     )
                 return condition
-            case Compare():
+            case syntax.Compare():
                 return self._compare(condition)
-            case OneOf(operand, values, index):
+            case syntax.OneOf(operand, values, index):
                 resolved = [self._pair(operand, value, index)[1] for value in values]
-                return OneOf(
+                return syntax.OneOf(
                     operand,
-                    tuple(literal for literal in resolved if isinstance(literal, Literal)),
+                    tuple(literal for literal in resolved if isinstance(literal, syntax.Literal)),
                     index,
                 )
-            case Contains(item, path, index):
+            case syntax.Contains(item, path, index):
                 return self._contains(item, path, index)
 
-    def _compare(self, condition: Compare) -> Condition:
+    def _compare(self, condition: syntax.Compare) -> syntax.Condition:
         first, operator, second, index = (
             condition.first,
             condition.operator,
@@ -99,9 +84,9 @@ class _Check:
         kinds = self._type(first).kinds & self._type(second).kinds
         if operator not in ("=", "!=") and kinds == {BOOLEAN}:
             raise self._refusal(index, f"{self._shown(first)}, which is not compared by {operator}")
-        return Compare(pair[0], operator, pair[1], index)
+        return syntax.Compare(pair[0], operator, pair[1], index)
 
-    def _contains(self, item: Operand, path: Path, index: int) -> Condition:
+    def _contains(self, item: syntax.Operand, path: syntax.Path, index: int) -> syntax.Condition:
         items = self._type(path).items
         if items is None:
             raise self._refusal(index, f"{self._shown(path)}, and no list", "as in value.isr")
@@ -109,11 +94,14 @@ class _Check:
         if not kinds & items.kinds:
             raise self._refusal(
                 index,
-                f"{self._shown(item)}, and {path_text(path.names)} has items of {_named(items)}",
+                f"{self._shown(item)}, and {syntax.path_text(path.names)} has items of"
+                f" {_named(items)}",
             )
-        return Contains(item, path, index)
+        return syntax.Contains(item, path, index)
 
-    def _pair(self, first: Operand, second: Operand, index: int) -> tuple[Operand, Operand]:
+    def _pair(
+        self, first: syntax.Operand, second: syntax.Operand, index: int
+    ) -> tuple[syntax.Operand, syntax.Operand]:
         """Return operands that are compared, with a time for its text.
 
         Raises:
@@ -131,41 +119,45 @@ class _Check:
                 hint = "a list has a length, len(…), items, as NAME.0, and is asked by 1 in …"
             raise self._refusal(index, f"{self._shown(first)}, and {self._shown(second)}", hint)
         for of_names, value in ((first_type, second), (second_type, first)):
-            if of_names.values and isinstance(value, Literal) and isinstance(value.value, str):
+            if (
+                of_names.values
+                and isinstance(value, syntax.Literal)
+                and isinstance(value.value, str)
+            ):
                 self._refuse_unknown(value, of_names.values)
         return first, second
 
-    def _refuse_unknown(self, literal: Literal, values: frozenset[str]) -> None:
+    def _refuse_unknown(self, literal: syntax.Literal, values: frozenset[str]) -> None:
         text = str(literal.value)
         if text not in values and not text.startswith(UNKNOWN):
             hint = _nearest(text, values)
             raise self._refusal(literal.index, f"{text!r} is none of the values", hint)
 
-    def _time(self, operand: Operand) -> Operand:
+    def _time(self, operand: syntax.Operand) -> syntax.Operand:
         """Return an operand that is compared with a time, in ms since the epoch."""
-        if isinstance(operand, Literal) and isinstance(operand.value, str):
+        if isinstance(operand, syntax.Literal) and isinstance(operand.value, str):
             try:
-                return Literal(parse_time(operand.value, self._now), operand.index)
+                return syntax.Literal(parse_time(operand.value, self._now), operand.index)
             except UsageError as error:
                 raise self._refusal(operand.index, error.message, error.hint) from None
         if not self._type(operand).kinds & {TIME, NUMBER}:
             raise self._refusal(operand.index, f"{self._shown(operand)}, and no time")
         return operand
 
-    def _type(self, operand: Operand) -> FieldType:
+    def _type(self, operand: syntax.Operand) -> FieldType:
         """Return the type of an operand."""
         match operand:
-            case Path(names, index):
+            case syntax.Path(names, index):
                 return self._path_type(names, index)
-            case Length(path, index):
+            case syntax.Length(path, index):
                 if LIST not in self._type(path).kinds:
                     raise self._refusal(index, f"{self._shown(path)}: only a list has a length")
                 return of_kind(NUMBER)
-            case Literal(bool()):
+            case syntax.Literal(bool()):
                 return of_kind(BOOLEAN)
-            case Literal(str()):
+            case syntax.Literal(str()):
                 return of_kind(TEXT)
-            case Literal():
+            case syntax.Literal():
                 return of_kind(NUMBER)
 
     def _path_type(self, names: tuple[str, ...], index: int) -> FieldType:
@@ -197,7 +189,7 @@ class _Check:
             else:
                 hint = _nearest(name, parent.fields) or f"text is quoted: '{name}'"
             return self._refusal(index, f"there is no column {name!r}", hint)
-        parent_path = path_text(before)
+        parent_path = syntax.path_text(before)
         if not parent.fields:
             return self._refusal(
                 index, f"{parent_path} is {_named(parent)} and has no field {name!r}"
@@ -206,14 +198,14 @@ class _Check:
             index, f"{parent_path} has no field {name!r}", _nearest(name, parent.fields)
         )
 
-    def _shown(self, operand: Operand) -> str:
+    def _shown(self, operand: syntax.Operand) -> str:
         """Return an operand and what it is."""
         match operand:
-            case Path(names):
-                return f"{path_text(names)} is {_named(self._type(operand))}"
-            case Length(path):
-                return f"len({path_text(path.names)}) is a number"
-            case Literal(value):
+            case syntax.Path(names):
+                return f"{syntax.path_text(names)} is {_named(self._type(operand))}"
+            case syntax.Length(path):
+                return f"len({syntax.path_text(path.names)}) is a number"
+            case syntax.Literal(value):
                 literal = str(value).lower() if isinstance(value, bool) else repr(value)
                 return f"{literal} is {_named(self._type(operand))}"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from kraftops.query.row import COLUMNS as ROW_COLUMNS
 from kraftops_shell.grammar.command import Argument, Command, Flag, Task, Values
 
@@ -35,52 +37,43 @@ _DETAILS = """\
 --where takes the conditions of dump-log on the columns: = != < <= > >=, ~ 'REGEX', in, is null,
 and, or, not, len(LIST), LIST = [1, 2], only(LIST, 1, 2). help and the name of the command list the
 columns. JSON and CSV have all columns; a table has the usual ones, and on a terminal 200 rows."""
+_table = partial(
+    Command, function="views.tables:table", flags=_FLAGS, details=_DETAILS, task=Task.CLUSTER
+)
 
 ROWS: tuple[Command, ...] = (
-    Command(
+    _table(
         "acls",
         "List access control entries.",
-        "views.tables:table",
-        flags=_FLAGS,
-        details=_DETAILS,
         examples=(
             ("acls --where \"principal = 'User:alice'\"", "what alice may do"),
             ("acls --where \"operation in ('ALL', 'WRITE')\" --format csv", "who may write"),
         ),
-        task=Task.CLUSTER,
         columns=(
             *("principal", "permission", "operation", "resource", "name", "pattern", "host", "id"),
             *_LAST,
         ),
     ),
-    Command(
+    _table(
         "brokers",
         "List brokers with their states and loads.",
-        "views.tables:table",
-        flags=_FLAGS,
-        details=_DETAILS,
         examples=(
             ("brokers --sort -leaders", "the brokers that lead most first"),
             ("brokers --where \"state != 'active'\"", "brokers that are fenced or stopping"),
         ),
-        task=Task.CLUSTER,
         columns=(
             *("broker", "state", "rack", "leaders", "replicas", "endpoints", "directories"),
             *("features", "brokerEpoch", "incarnation"),
             *_LAST,
         ),
     ),
-    Command(
+    _table(
         "configs",
         "List configurations of topics, brokers and others.",
-        "views.tables:table",
-        flags=_FLAGS,
-        details=_DETAILS,
         examples=(
             ("configs --where \"key = 'retention.ms'\"", "the retention of all topics"),
             ("configs --sort -lastOffset --limit 10", "the last ten that were set"),
         ),
-        task=Task.CLUSTER,
         columns=("type", "name", "key", "value", "source", *_LAST),
     ),
     Command(
@@ -175,14 +168,10 @@ two hours ago, or -2h for two hours before the end of the log.""",
             *_LAST,
         ),
     ),
-    Command(
+    _table(
         "quotas",
         "List quotas of clients.",
-        "views.tables:table",
-        flags=_FLAGS,
-        details=_DETAILS,
         examples=(("quotas --where \"user = 'bob'\"", "the quotas of a user"),),
-        task=Task.CLUSTER,
         columns=("entity", "user", "clientId", "ip", "key", "value", *_LAST),
     ),
     Command(
@@ -197,18 +186,14 @@ partitions whose first replica it is, and replicas. The longest bar is the highe
         task=Task.RISK,
         columns=("of", "name", "rack", "leaders", "preferred", "replicas"),
     ),
-    Command(
+    _table(
         "topics",
         "List topics with sizes, replication and troubles.",
-        "views.tables:table",
-        flags=_FLAGS,
-        details=_DETAILS,
         examples=(
             ("topics --where 'replication < 3'", "topics with too few replicas"),
             ("topics --where 'offline > 0' --sort -offline", "topics that cannot be used"),
             ("topics --sort -lastOffset --limit 5", "what changed last"),
         ),
-        task=Task.CLUSTER,
         columns=(
             *("topic", "partitions", "replication", "offline", "underReplicated", "underMinIsr"),
             *("minIsr", "configs", "retentionMs", "cleanupPolicy", "id"),

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from kraftops_shell.grammar.command import Argument, Command, Flag, Task, Values
 from kraftops_shell.grammar.rows import browsing
 
+_word = partial(Command, task=Task.SESSION, is_word=True)
 _LS = next(row for row in browsing.ROWS if row.name == "ls")
 
 ROWS: tuple[Command, ...] = (
-    Command(
+    _word(
         "?",
         "Show commands by task, or explain one: help.",
         "words.help:show_help",
         (Argument("topic", "?", "A command or a task.", Values.HELP),),
         is_one_shot=False,
         examples=(("?", "the commands by task"),),
-        task=Task.SESSION,
-        is_word=True,
     ),
-    Command(
+    _word(
         "alias",
         "Show aliases, or name a line.",
         "words.settings:alias",
@@ -31,17 +32,13 @@ have only aliases of their own.""",
             ("alias un='ls /image/topics/byState/underReplicated'", "un lists these topics"),
             ("alias", "all aliases"),
         ),
-        task=Task.SESSION,
-        is_word=True,
     ),
-    Command(
+    _word(
         "clear",
         "Clear the terminal.",
         "words.short:clear",
         is_one_shot=False,
         examples=(("clear", "an empty screen, as Ctrl-L"),),
-        task=Task.SESSION,
-        is_word=True,
     ),
     Command(
         "exit",
@@ -99,16 +96,14 @@ the keys of the line. COMMAND --help explains a command, too.""",
         phrase="Explain a command.",
         examples=(("man find", "all about find"),),
     ),
-    Command(
+    _word(
         "quit",
         "Leave the shell: exit.",
         "control:leave",
         is_one_shot=False,
         examples=(("quit", "leave, as exit and Ctrl-D do"),),
-        task=Task.SESSION,
-        is_word=True,
     ),
-    Command(
+    _word(
         "set",
         "Show settings, or change one.",
         "words.settings:set_command",
@@ -121,10 +116,8 @@ the keys of the line. COMMAND --help explains a command, too.""",
 On a terminal a setting is kept for later sessions. Where no editing-mode is set, it is that of
 readline's configuration (~/.inputrc).""",
         examples=(("set", "all settings"), ("set editing-mode vi", "keys of vi")),
-        task=Task.SESSION,
-        is_word=True,
     ),
-    Command(
+    _word(
         "source",
         "Run the lines of a file.",
         "words.scripts:source",
@@ -134,20 +127,16 @@ readline's configuration (~/.inputrc).""",
 Errors name file and line, and the next line is run. The exit code is the highest of its
 commands.""",
         examples=(("source checks.txt", "the lines of a file"),),
-        task=Task.SESSION,
-        is_word=True,
     ),
-    Command(
+    _word(
         "unalias",
         "Remove an alias.",
         "words.settings:unalias",
         (Argument("NAME", "", "The alias.", Values.ALIASES),),
         is_one_shot=False,
         examples=(("unalias un", "no longer an alias"),),
-        task=Task.SESSION,
-        is_word=True,
     ),
-    Command(
+    _word(
         "watch",
         "Run a command again and again.",
         "words.scripts:watch",
@@ -156,7 +145,5 @@ commands.""",
         is_one_shot=False,
         details="Ctrl-C or q ends it. On a terminal, each run shows the newest state.",
         examples=(("watch -n 5 summary", "the health, every 5 seconds"),),
-        task=Task.SESSION,
-        is_word=True,
     ),
 )
