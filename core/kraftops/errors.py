@@ -30,7 +30,7 @@ class Code(NamedTuple):
 
 
 CODES: Mapping[str, Code] = {
-    "failed": Code(1, "it failed, for the reason in the message"),
+    "failed": Code(1, "it failed, for the reason in the message, whose line has no code"),
     "usage": Code(1, "options or arguments are wrong"),
     "bad-configuration": Code(1, "a configuration has a wrong value, or cannot be read"),
     "unreadable": Code(1, "a file or another source cannot be opened or read"),

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from kraftops_cli.doctor.what import What, what_options
+from kraftops_cli.doctor.what import What
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.exit_status import exit_status
-from kraftops_cli.syntax.renamed import RenamedOption
+from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.syntax.values import Number
-from kraftops_cli.terminal.answer import FORM, print_answer
+from kraftops_cli.terminal.answer import FORM_ATTRIBUTES, print_answer
 from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
@@ -52,11 +52,29 @@ that is left. With --bootstrap-server only the logs of segments are known, and t
 
 @dataclass(frozen=True, kw_only=True)
 class DiskOptions(What):
-    """The values of the options."""
+    """The options."""
 
-    group_by: str = "topic"
-    limit: int = 20
-    why: str | None = None
+    group_by: str = option(
+        "--group-by",
+        former=("--by",),
+        type=click.Choice(("topic", "partition", "broker")),
+        default="topic",
+        help="The rows of the second table.",
+    )
+    limit: int = option(
+        "--limit",
+        metavar="N",
+        type=Number(_MOST_ROWS, minimum=1),
+        default=20,
+        help="Most rows of that table; JSON has all.",
+    )
+    why: str | None = option(
+        "--why",
+        metavar="TOPIC-N",
+        help="Say instead why nothing is deleted or compacted of a partition, what will go, and"
+        " when. This reads its indexes, checkpoints and producer snapshots, and the metadata log.",
+    )
+    form: str = option("--format", **FORM_ATTRIBUTES)
 
 
 @click.command(
@@ -74,31 +92,6 @@ partition or broker.
 WHAT are log directories. Without any, the configuration of the Kafka that runs on this host names
 them.""",
 )
-@what_options
-@click.option(
-    "--group-by",
-    cls=RenamedOption,
-    former=("--by",),
-    type=click.Choice(("topic", "partition", "broker")),
-    default="topic",
-    show_default=True,
-    help="The rows of the second table.",
-)
-@click.option(
-    "--limit",
-    metavar="N",
-    type=Number(_MOST_ROWS, minimum=1),
-    default=20,
-    show_default=True,
-    help="Most rows of that table; JSON has all.",
-)
-@click.option(
-    "--why",
-    metavar="TOPIC-N",
-    help="Say instead why nothing is deleted or compacted of a partition, what will go, and when."
-    " This reads its indexes, checkpoints and producer snapshots, and the metadata log.",
-)
-@FORM
 @click.pass_obj
 def disk(terminal: Terminal, what: DiskOptions) -> int:
     """Print the sizes; return the exit code."""
@@ -127,7 +120,7 @@ def _on_disk(what: What, terminal: Terminal) -> list[DirectoryUsage]:
     return read_usages(directories, int(time.time() * 1000))
 
 
-def _explain(what: What, name: str, terminal: Terminal) -> int:
+def _explain(what: DiskOptions, name: str, terminal: Terminal) -> int:
     """Print why a partition stays as it is; return the exit code.
 
     Raises:

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kraftops_cli.doctor.what import CONTROLLERS, What, what_options
+from kraftops_cli.doctor.what import What
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.exit_status import exit_status
-from kraftops_cli.terminal.answer import FORM, print_answer
-from kraftops_cli.terminal.options import OVERWRITE
+from kraftops_cli.syntax.option_fields import option
+from kraftops_cli.terminal.answer import FORM_ATTRIBUTES, print_answer
+from kraftops_cli.terminal.options import OVERWRITE_ATTRIBUTES
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_cli.version import VERSION
 
@@ -60,15 +61,31 @@ read as far as Kafka's loader reads them.""",
 
 @dataclass(frozen=True, kw_only=True)
 class DoctorOptions(What):
-    """The values of the options; *only* and *skip* are codes with commas."""
+    """The options; *only* and *skip* are codes with commas."""
 
-    deep: bool = False
-    release_version: str | None = None
-    only: str = ""
-    skip: str = ""
-    baseline: str | None = None
-    html: str | None = None
-    overwrite: bool = False
+    controllers: str | None = option(
+        "--controllers", "-C", metavar="[ID@]HOST:PORT,…", help="Addresses of controllers."
+    )
+    deep: bool = option(
+        "--deep", is_flag=True, help="Read all partitions, not what Kafka's loader reads."
+    )
+    release_version: str | None = option(
+        "--release-version",
+        metavar="RELEASE",
+        help="The release that is to run the nodes, as 4.3.  [default: the one that has]",
+    )
+    only: str | None = option("--only", metavar="CODE,…", help="Only findings with these codes.")
+    skip: str | None = option("--skip", metavar="CODE,…", help="No findings with these codes.")
+    baseline: str | None = option(
+        "--baseline",
+        metavar="FILE",
+        help="Only what is new since this JSON of an earlier examination.",
+    )
+    html: str | None = option(
+        "--html", metavar="FILE", help="Write a page too: a report, with the findings on top."
+    )
+    overwrite: bool = option("--overwrite", **OVERWRITE_ATTRIBUTES)
+    form: str = option("--format", **FORM_ATTRIBUTES)
 
 
 @click.command(
@@ -85,26 +102,6 @@ first, each cause once with its evidence and the next command.
 
 WHAT are log directories and archives of them. Without any, it looks for the Kafka of this host.""",
 )
-@what_options
-@CONTROLLERS
-@click.option("--deep", is_flag=True, help="Read all partitions, not what Kafka's loader reads.")
-@click.option(
-    "--release-version",
-    metavar="RELEASE",
-    help="The release that is to run the nodes, as 4.3.  [default: the one that has]",
-)
-@click.option("--only", metavar="CODE,…", default="", help="Only findings with these codes.")
-@click.option("--skip", metavar="CODE,…", default="", help="No findings with these codes.")
-@click.option(
-    "--baseline",
-    metavar="FILE",
-    help="Only what is new since this JSON of an earlier examination.",
-)
-@click.option(
-    "--html", metavar="FILE", help="Write a page too: a report, with the findings on top."
-)
-@OVERWRITE
-@FORM
 @click.pass_obj
 def doctor(terminal: Terminal, what: DoctorOptions) -> int:
     """Examine what is named; return the exit code."""
@@ -162,7 +159,7 @@ def _shown(runs: Iterator[CheckRun], terminal: Terminal) -> Iterator[CheckRun]:
             yield run
 
 
-def _selection(only: str, skip: str, baseline: str | None) -> Selection:
+def _selection(only: str | None, skip: str | None, baseline: str | None) -> Selection:
     """Return the selection of codes.
 
     Raises:
@@ -173,7 +170,7 @@ def _selection(only: str, skip: str, baseline: str | None) -> Selection:
     from kraftops.errors import SourceError, UsageError
 
     chosen, skipped = (
-        {code.strip() for code in text.split(",") if code.strip()} for text in (only, skip)
+        {code.strip() for code in (text or "").split(",") if code.strip()} for text in (only, skip)
     )
     for code in chosen | skipped:
         pages_of(code)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,48 +13,39 @@ from kraftops.dump.sources.missing import refuse_configurations, refuse_missing
 from kraftops.errors import UsageError
 from kraftops.server.nearby import log_directories_in
 from kraftops.storage.config.host import LocalKafka, kafka_of_this_host
+from kraftops_cli.syntax.option_fields import argument, option
 from kraftops_cli.syntax.values import Seconds
 from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
     from kraftops.reassign.access import ClusterAccess
 
-F = TypeVar("F", bound=Callable[..., object])
-_OPTIONS = (
-    click.argument("names", metavar="[WHAT…]", nargs=-1, type=click.Path(readable=False)),
-    click.option(
+
+@dataclass(frozen=True, kw_only=True)
+class What:
+    """The options that name it; *names* are directories and archives."""
+
+    names: tuple[str, ...] = argument(metavar="[WHAT…]", nargs=-1, type=click.Path(readable=False))
+    configs: tuple[str, ...] = option(
         "--config",
         "-c",
-        "configs",
         metavar="FILE",
         multiple=True,
         help="The server.properties of a node; may be given more than once.",
-    ),
-    click.option("--bootstrap-server", "-b", metavar="HOST:PORT,…", help="Addresses of brokers."),
-    click.option("--command-config", metavar="FILE", help="Client properties, for login and TLS."),
-    click.option(
+    )
+    bootstrap_server: str | None = option(
+        "--bootstrap-server", "-b", metavar="HOST:PORT,…", help="Addresses of brokers."
+    )
+    command_config: str | None = option(
+        "--command-config", metavar="FILE", help="Client properties, for login and TLS."
+    )
+    timeout: float | None = option(
         "--timeout",
         metavar="SECONDS",
         type=Seconds(),
         help="With -b or -C: longest wait for an answer.  [default: 15]",
-    ),
-)
-CONTROLLERS = click.option(
-    "--controllers", "-C", metavar="[ID@]HOST:PORT,…", help="Addresses of controllers."
-)
-
-
-@dataclass(frozen=True, kw_only=True)
-class What:
-    """The values of the options; *names* are directories and archives, *form* text or json."""
-
-    names: tuple[str, ...] = ()
-    configs: tuple[str, ...] = ()
-    bootstrap_server: str | None = None
-    command_config: str | None = None
-    timeout: float | None = None
+    )
     controllers: str | None = None
-    form: str = "text"
 
     @property
     def directories(self) -> list[str]:
@@ -93,16 +84,13 @@ class What:
             ConfigError: the client properties cannot be read, or have an invalid value.
         """
         from kraftops.reassign.access import ClusterAccess
-        from kraftops.wire.config.settings import Settings
         from kraftops.wire.net.deadline import Deadline
         from kraftops.wire.rpc.endpoints import endpoints_of
-        from kraftops_cli.live.connect import client_file_settings, tool_settings
+        from kraftops_cli.live.connect import settings_of
         from kraftops_cli.live.kafka_package import skip_kafka_clients
 
         skip_kafka_clients()
-        path = self.command_config
-        settings = Settings() if path is None else client_file_settings(terminal, path)
-        settings = tool_settings(settings, self.timeout)
+        settings = settings_of(terminal, self.command_config, self.timeout)
         return ClusterAccess(
             endpoints_of(self.bootstrap_server or None, settings),
             endpoints_of(self.controllers or None, settings),
@@ -110,10 +98,3 @@ class What:
             note=lambda line: terminal.error(f"note: {line}"),
             deadline=Deadline(settings.timeout),
         )
-
-
-def what_options(command: F) -> F:
-    """Add the options to a command."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command

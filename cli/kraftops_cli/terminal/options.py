@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from kraftops_cli.terminal.times import TIMES
 
-OVERWRITE = click.option(
-    "--overwrite", is_flag=True, help="Replace the output if it exists, as a whole."
-)
+OVERWRITE_ATTRIBUTES: dict[str, Any] = {
+    "is_flag": True,
+    "help": "Replace the output if it exists, as a whole.",
+}
+OVERWRITE = click.option("--overwrite", **OVERWRITE_ATTRIBUTES)
 SINCE = click.option(
     "--since", metavar="TIME", help=f"Only what happened from this time on: {TIMES}."
 )

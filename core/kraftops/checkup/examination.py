@@ -218,19 +218,9 @@ def _node_of(node_id: int | None, directories: Sequence[LogDirectory]) -> Node:
     has_data = any(directory.has_checkpoints for directory in directories)
     config = ServerConfig(
         path=paths[0],
-        given={},
-        values={},
         node_id=UNKNOWN_NODE if node_id is None else node_id,
         roles=frozenset({"controller"} if is_voter and not has_data else {"broker"}),
         log_dirs=paths,
         metadata_log_dir=metadata,
-        voters={},
-        bootstrap_servers=(),
-        controller_listener_names=(),
-        listeners=(),
-        advertised_controllers=(),
-        unstable_feature_versions=False,
-        unresolved={},
-        _overrides={},
     )
     return Node(config, read_directories(config))

@@ -43,7 +43,7 @@ class Endpoint(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ServerConfig:
-    """Configuration of a server.
+    """Configuration of a server; what has a default is empty where only its directories are known.
 
     Attributes:
         path: the path of the file, as on the command line.
@@ -65,20 +65,20 @@ class ServerConfig:
     """
 
     path: str
-    given: Mapping[str, Property] = field(repr=False)  # passwords too
-    values: Mapping[str, object] = field(repr=False)
     node_id: int
     roles: frozenset[str]
     log_dirs: tuple[str, ...]
     metadata_log_dir: str
-    voters: Mapping[int, tuple[str, int]]
-    bootstrap_servers: tuple[str, ...]
-    controller_listener_names: tuple[str, ...]
-    listeners: tuple[Listener, ...]
-    advertised_controllers: tuple[Listener, ...]
-    unstable_feature_versions: bool
-    unresolved: Mapping[str, str]
-    _overrides: Mapping[str, Property] = field(repr=False)
+    given: Mapping[str, Property] = field(default_factory=dict, repr=False)  # passwords too
+    values: Mapping[str, object] = field(default_factory=dict, repr=False)
+    voters: Mapping[int, tuple[str, int]] = field(default_factory=dict)
+    bootstrap_servers: tuple[str, ...] = ()
+    controller_listener_names: tuple[str, ...] = ()
+    listeners: tuple[Listener, ...] = ()
+    advertised_controllers: tuple[Listener, ...] = ()
+    unstable_feature_versions: bool = False
+    unresolved: Mapping[str, str] = field(default_factory=dict)
+    _overrides: Mapping[str, Property] = field(default_factory=dict, repr=False)
 
     @property
     def controller_listener(self) -> Endpoint:
