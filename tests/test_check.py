@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.project.imports import modules
+
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "scripts"))
 import changed  # noqa: E402
@@ -38,6 +40,12 @@ def test_a_module_that_all_import_has_its_own_tests_in_the_budget() -> None:
 def test_changed_tests_run_whatever_they_take() -> None:
     names = ["tests/test_packaging.py", "tests/cli/test_signals.py"]
     assert {*names} <= {*changed.select(names, budget=0).chosen}
+
+
+def test_every_module_has_tests_of_its_name_its_folder_or_its_subject_or_that_import_it() -> None:
+    for path in modules().values():
+        name = str(path.relative_to(ROOT))
+        assert min((rank for _, rank in changed._tests_of(name)), default=9) <= 4, name
 
 
 def test_each_folder_with_tests_of_a_subject_is_there() -> None:
