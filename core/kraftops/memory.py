@@ -94,6 +94,10 @@ class Meter:
     """Whether a batch was refused since the source had no more to spend: nothing more is read."""
     _left_to_reference: tuple[int, int, int] | None = field(default=None, init=False)
 
+    def restart(self) -> None:
+        """Begin to count for another source."""
+        self.spare, self.is_spent, self._left_to_reference = self.budget.memory, False, None
+
     def limit(self, stored: int) -> int:
         """Return the most bytes of the next batch, of *stored* bytes."""
         return min(self.budget.batch, MOST_RATIO * stored + self.spare)

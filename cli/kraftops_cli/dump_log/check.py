@@ -64,6 +64,7 @@ def among(
         UsageError: there is no partition in an archive.
     """
     folders: list[str] = []
+    partitions: list[str] = []
     files: list[str] = []
     others: list[str] = []
     for name in names:
@@ -76,12 +77,15 @@ def among(
         paths = list(matching_paths(local))
         inside = [path for path in paths if path in bundles or os.path.isdir(path)]
         for path in inside:
-            folders += bundles[path].partition_folders() if path in bundles else [path]
+            if path in bundles:
+                partitions += bundles[path].partition_folders()
+            else:
+                folders.append(path)
         remaining = [path for path in paths if path not in inside] if inside else (paths or [name])
         whole = [path for path in remaining if name in alone and can_be_checked(path)]
         files += whole
         others += [path for path in remaining if path not in whole]
-    return Checked(CheckRequest(folders, files, decoder), others)
+    return Checked(CheckRequest(folders, files, decoder, partitions=partitions), others)
 
 
 def run_check(

@@ -67,7 +67,16 @@ class Plan:
 
     def query_of(self, path: str) -> Query:
         """Return the query of a source, with the decoder of its directory by default."""
-        return self.query.for_source(self._decoders.get(path), path)
+        decoder = self._decoders.get(path)
+        if self.query.filter.topics:
+            return self.query.for_source(decoder, path)
+        return self._queries[decoder]
+
+    @cached_property
+    def _queries(self) -> dict[str | None, Query]:
+        """The queries by the decoders of sources: there may be thousands of small files."""
+        decoders = {None, *self._decoders.values()}
+        return {decoder: self.query.for_source(decoder) for decoder in decoders}
 
     @cached_property
     def _decoders(self) -> dict[str, str | None]:

@@ -227,7 +227,7 @@ def _run_check(
     codes = []
     if others:
         codes.append(run_dump(_plan(_sources(others, options), query, options), terminal))
-    if request.paths or request.files:
+    if request.paths or request.partitions or request.files:
         request = request._replace(remote_metadata=options.remote_log_metadata)
         run = partial(run_units, jobs=options.jobs)
         codes.append(run_check(request, terminal, archives, run))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from kraftops.dump.report import Report
-from kraftops.dump.sources.parts import job_count, plan_parts, total_size, whole_files
+from kraftops.dump.sources.parts import job_count, plan_parts, sizes_of, whole_files
 from kraftops.dump.summary.file_counter import Counting, Quota
 from kraftops.dump.summary.logs import Log, Reading, add_summary, fields_of, readings
 from kraftops.dump.summary.summarise import summarise
@@ -32,9 +32,9 @@ class _Counted(NamedTuple):
     """The counts of a byte range, or the reason that it cannot be read."""
 
     path: str
-    size: int
     summary: Summary | None
     refusal: SourceError | None = None
+    size: int = 0
 
 
 def plan_readings(plan: Plan) -> list[Reading]:
@@ -80,7 +80,8 @@ def count_files(
     plan = run.plan
     by_path = {file.path: file for file in files}
     paths = [file.path for file in files]
-    size = total_size(paths)
+    sizes = dict(zip(paths, sizes_of(paths), strict=True))
+    size = sum(sizes.values())
     jobs = job_count(size) if plan.jobs is None else plan.jobs
     is_cut = jobs > 1 and not plan.query.salvage and quota is None
     # A damaged file is salvaged as one, and a quota is used up file by file.
@@ -92,7 +93,8 @@ def count_files(
         counting = Counting(quota=quota, turn=turn.within(run.turn))
 
         def produce(part: ByteRange, emit: Callable[[_Counted], None]) -> Iterator[bytes]:
-            emit(_count(plan, part, by_path[part.path], counting))
+            size = sizes[part.path] if part.stop is None else part.stop - part.start
+            emit(_count(plan, part, by_path[part.path], counting)._replace(size=size))
             yield from ()
 
         return nullcontext(produce)
@@ -121,7 +123,6 @@ def _shown(progress: Progress | None, run: Run) -> AbstractContextManager[Progre
 
 def _count(plan: Plan, part: ByteRange, file: Reading, counting: Counting) -> _Counted:
     query, quota = plan.query_of(part.path), counting.quota if file.is_shown else None
-    size = total_size([part.path]) if part.stop is None else part.stop - part.start
     try:
         summary = summarise(
             part.path,
@@ -131,8 +132,8 @@ def _count(plan: Plan, part: ByteRange, file: Reading, counting: Counting) -> _C
             counting=replace(counting, details=file.details, quota=quota),
         )
     except SourceError as error:
-        return _Counted(part.path, size, None, error)
-    return _Counted(part.path, size, summary)
+        return _Counted(part.path, None, error)
+    return _Counted(part.path, summary)
 
 
 def print_summaries(run: Run, files: Sequence[Reading], summaries: Mapping[Log, Summary]) -> int:

@@ -17,11 +17,11 @@ def columns_of(fields: Iterable[Field]) -> list[Column]:
 
 def cells_of(fields: Iterable[Field], thing: object) -> list[Cell]:
     """Return the row of a thing below `columns_of`."""
-    return [_cell_of_thing(field, thing) for field in fields if field.column]
-
-
-def _cell_of_thing(field: Field, thing: object) -> Cell:
-    return field.cell(thing) if field.cell else cell_of(field, field.value_of(thing))
+    return [
+        field.cell(thing) if field.cell else cell_of(field, field.value_of(thing))
+        for field in fields
+        if field.column
+    ]
 
 
 def cell_of(field: Field, value: object) -> Cell:

@@ -58,6 +58,13 @@ class EngineScan:
         self.position = -1
         """The position up to which the file was read; -1 without positions."""
 
+    def restart(self) -> None:
+        """Begin with another file, of which neither text nor rows are asked for."""
+        self.meter.restart()
+        self.first_offset = self.last_offset = None
+        self._scan.first_offset = self._scan.last_offset = None
+        self.position = -1
+
     def outcomes(self, reader: LogReader) -> Iterator[Outcome]:
         """Yield the outcomes of the batches of a file, up to bytes that are not a batch.
 

@@ -88,7 +88,7 @@ class FileName(NamedTuple):
     @property
     def proper_name(self) -> str:
         """The name without directory and second suffixes."""
-        name = os.path.basename(self.path)
+        name = self.path.rpartition("/")[2]
         return name.removesuffix(self.archive).removesuffix(self.renamed)
 
     @property
@@ -172,6 +172,7 @@ def _parts_of(name: str) -> tuple[FileKind, str, str] | None:
     return kind, renamed, archive
 
 
+@lru_cache(1024)  # idle partitions have the same names
 def offset_in(name: str) -> int:
     """Return the offset in the name of a file, before its first dot.
 
@@ -183,7 +184,9 @@ def offset_in(name: str) -> int:
 
 def tiered_name(path: str) -> TieredName | None:
     """Return the parsed name of a file of a tiered segment; None for another file."""
-    match = _TIERED_NAME.fullmatch(os.path.basename(path))
+    name = path.rpartition("/")[2]
+    # The id comes after twenty digits and a hyphen: most names need no look at the rest.
+    match = _TIERED_NAME.fullmatch(name) if name[20:21] == "-" else None
     return TieredName(int(match[1]), match[2], match[3]) if match else None
 
 
@@ -200,12 +203,15 @@ def partition_of(path: str) -> tuple[str, int] | None:
     """
     if path == STANDARD_INPUT:
         return None
-    directory, name = os.path.split(path)
+    directory, _, name = path.rpartition("/")
     if _TIERED_NAME.match(name):
         match = _tiered_directory(directory)
         topic, partition = match.group("topic", "partition") if match else ("", "-1")
     else:
-        match = PARTITION_NAME.fullmatch(_absolute(directory).rpartition("/")[2])
+        folder = directory.rpartition("/")[2]
+        if folder in ("", os.curdir, os.pardir):  # only then its name is not in the path
+            folder = _absolute(directory).rpartition("/")[2]
+        match = PARTITION_NAME.fullmatch(folder)
         topic, partition = match.group(1, 2) if match else ("", "-1")
     if match is None or int(partition) not in _INT32:
         return None

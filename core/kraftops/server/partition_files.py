@@ -132,8 +132,8 @@ class PartitionFiles:
     @property
     def is_bare(self) -> bool:
         """Whether these are only logs, copied without what lies beside them."""
-        has_index = any(segment.indexes for segment in self.segments)
-        return not (has_index or self.has_epochs or self.has_topic_id)
+        is_beside = self.has_epochs or self.has_topic_id
+        return not (is_beside or any(segment.indexes for segment in self.segments))
 
 
 def partition_files(path: str) -> PartitionFiles:
@@ -197,8 +197,7 @@ def partition_files_of(
 
 def has_tiered_name(names: Iterable[str]) -> bool:
     """Tell whether one of the names is that of a file in a tier."""
-    # The id comes after twenty digits and a hyphen: most names need no look at the rest.
-    return any(name[20:21] == "-" and tiered_name(name) for name in names)
+    return any(map(tiered_name, names))
 
 
 @lru_cache(1024)  # idle partitions have the same names

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import cache
 from itertools import chain
 from typing import NamedTuple
 
@@ -51,15 +52,17 @@ from kraftops.server.partition_files import TOPIC_ID, has_tiered_name, partition
 class CheckRequest(NamedTuple):
     """A request for a check.
 
-    *paths* are directories of partitions, log directories, or directories of tiers; *files* are
-    files alone, with records of a *decoder*. *remote_metadata* are logs of
-    `__remote_log_metadata`, or directories with them; those among *paths* are taken besides.
+    *paths* are directories of partitions, log directories, or directories of tiers; *partitions*
+    are known to be of partitions. *files* are files alone, with records of a *decoder*.
+    *remote_metadata* are logs of `__remote_log_metadata`, or directories with them; those among
+    *paths* are taken besides.
     """
 
     paths: Sequence[str] = ()
     files: Sequence[str] = ()
     decoder: str | None = None
     remote_metadata: Sequence[str] = ()
+    partitions: Sequence[str] = ()
 
 
 def check_directories(
@@ -81,7 +84,7 @@ def check_directories(
     by_path = {path: partition_folders(path) for path in request.paths}
     # A partition and its log directory may both be named.
     named = {os.path.abspath(folder): folder for folder in chain.from_iterable(by_path.values())}
-    folders = list(named.values())
+    folders = [*named.values(), *request.partitions]
     tiered = dict.fromkeys(folder for folder in folders if _is_tiered(folder))
     local = [folder for folder in folders if folder not in tiered]
     surroundings = _surroundings(request, folders)
@@ -140,6 +143,7 @@ def _log_directories(
     """Return the log directory of each partition, those that are whole, and findings about them."""
     directories: dict[str, LogDirectory] = {}
 
+    @cache
     def log_directory(path: str) -> LogDirectory:
         absolute = os.path.abspath(path)
         if absolute not in directories:

@@ -90,6 +90,8 @@ class PartitionCheck:
         """The state, by the worst finding."""
         if self.unreadable:
             return State.UNREADABLE
+        if not self.findings:
+            return State.CLEAN
         certain = (
             finding for finding in self.findings if finding.is_severe or not finding.is_possible
         )

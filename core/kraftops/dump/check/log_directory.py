@@ -38,7 +38,7 @@ def log_directory_findings(directory: LogDirectory) -> Iterator[Finding]:
             reason = f"the offset {offset} of {topic}-{partition}"
             place = Place(file=path)
             yield Finding("bad-checkpoint", Severity.NOTE, reason, place, count=len(negative))
-    if directory.partition_count and not directory.has_segments:
+    if not directory.has_segments and directory.partition_count:
         reason = "no partition has a segment: they were left out of a copy, or all are lost"
         place = Place(directory=directory.path)
         yield Finding("no-segments", Severity.NOTE, reason, place, is_possible=True)

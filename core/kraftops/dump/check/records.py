@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
+from threading import local
 
 from kraftops.dump.check.findings import Findings
 from kraftops.dump.report import Report
 from kraftops.dump.scan.outcomes import part_outcomes
 from kraftops.dump.scan.part_rows import part_rows
+from kraftops.engine.choice import engine_name
 from kraftops.engine.scan_contract import Request
-from kraftops.engine.scanning import open_scan
+from kraftops.engine.scanning import EngineScan, open_scan
 from kraftops.log.log_file import LogFile
 from kraftops.log.ranges import ByteRange
-from kraftops.memory import Budget, Turn, run_budget
+from kraftops.memory import ALONE, Budget, Turn, run_budget
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
 from kraftops.query.row import DAMAGE
@@ -41,13 +44,33 @@ def check_records(
     damaged = findings.positions
     for log in logs:
         request = Request(log.path, query, turn=turn)
-        with log:
-            for outcome in part_outcomes(
-                log, ByteRange(log.path), open_scan(request), request, Report()
-            ):
+        with log, _scan(request) as scan:
+            for outcome in part_outcomes(log, ByteRange(log.path), scan, request, Report()):
                 for note in outcome.notes:
                     if (log.path, note.position) not in damaged:
                         findings.add("bad-record", log.path, note.reason, position=note.position)
+
+
+class _Scans(local):
+    """Scans of this thread that are not in use: to open one takes as long as a small file."""
+
+    def __init__(self) -> None:
+        self.unused: dict[tuple[str, str | None, Budget], EngineScan] = {}
+
+
+_SCANS = _Scans()
+
+
+@contextmanager
+def _scan(request: Request) -> Iterator[EngineScan]:
+    if request.turn is not ALONE:  # the scan would wait in the turn of another file
+        yield open_scan(request)
+        return
+    key = engine_name(), request.query.decoder, request.query.budget
+    scan = _SCANS.unused.pop(key, None) or open_scan(request)
+    scan.restart()
+    yield scan
+    _SCANS.unused[key] = scan
 
 
 @cache

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from kraftops.dump.summary.details import NoDetails
 from kraftops.dump.summary.summary import Summary
-from kraftops.dump.summary.tallies import part_of
+from kraftops.dump.summary.tallies import add_tally
 from kraftops.engine.count_contract import Counted, CountRequest, LargeBatch, Window
 from kraftops.engine.counting import EngineCounter
 from kraftops.engine.reference.records import sized_records
@@ -98,7 +98,7 @@ class FileCounter:
         if tally := self._counter.tally():
             if tally.reach is not None:
                 self._reach(tally.reach)
-            self.summary.merge(part_of(tally, self.summary.scope, self._path, in_log=self._in_log))
+            add_tally(self.summary, tally, self._path, in_log=self._in_log)
 
     def add(self, batch: Batch) -> None:
         """Count a batch; a damaged one as damage and nothing else."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os.path
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from functools import cache
 from typing import Any, NamedTuple
 
 from kraftops.dump.sources.names import Source
@@ -67,10 +68,13 @@ def readings(
     Raises:
         UsageError: no log has one of the names, each a topic, or a topic and partition as orders-0.
     """
+    decoder_of = cache(lambda default: query.for_source(default).record_decoder.name)
     files = [
-        (source.path, log_of(source.path, decoder, source.topic, source.partition))
+        (
+            source.path,
+            log_of(source.path, decoder_of(source.decoder), source.topic, source.partition),
+        )
         for source in sources
-        for decoder in [query.for_source(source.decoder).record_decoder.name]
     ]
     logs = list(dict.fromkeys(log for _, log in files))
     selected = {log for log in logs if not names or log.name in names or log.topic in names}

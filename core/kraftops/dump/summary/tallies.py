@@ -6,19 +6,27 @@ from collections.abc import Iterable, Mapping
 
 from kraftops.dump.summary.offset_span import OffsetSpan
 from kraftops.dump.summary.sketches import Amount, Distribution, TimeHistogram
-from kraftops.dump.summary.summary import Scope, Summary
+from kraftops.dump.summary.summary import Summary
 from kraftops.dump.summary.transactions import Begin, Producer, Transactions
 from kraftops.engine.count_contract import OffsetTally, ProducerTally, Tally, TransactionTally
 from kraftops.records.control import control_name
 from kraftops.records.meaning import UNKNOWN
 
 
-def part_of(tally: Tally, scope: Scope, path: str, *, in_log: bool) -> Summary:
-    """Return the summary of the batches of a tally, from the file *path*.
+def add_tally(summary: Summary, tally: Tally, path: str, *, in_log: bool) -> None:
+    """Add the batches of a tally, from the file *path*, to a summary.
 
     *in_log*: the offsets count as offsets of the log.
     """
-    part = Summary(scope)
+    if summary.batches.count:
+        part = Summary(summary.scope)
+        _fill_summary(part, tally, path, in_log=in_log)
+        summary.merge(part)
+    else:
+        _fill_summary(summary, tally, path, in_log=in_log)
+
+
+def _fill_summary(part: Summary, tally: Tally, path: str, *, in_log: bool) -> None:
     batches = tally.batches
     part.batches, part.records = Amount(*batches.amount), Amount(*tally.records)
     part.control_batches, part.transactional_batches = batches.control, batches.transactional
@@ -42,7 +50,6 @@ def part_of(tally: Tally, scope: Scope, path: str, *, in_log: bool) -> Summary:
     for position, offset, size, reason in tally.errors:
         part.add_undecodable(path, position, size, f"offset {offset}: {reason}")
     _fill_transactions(part.transactions, tally.transactions)
-    return part
 
 
 def _fill(empty: Distribution, counts: Mapping[int, int]) -> None:

@@ -63,6 +63,23 @@ def test_check_shows_each_partition_in_the_table() -> None:
     assert done.text.endswith("7 partitions: 7 clean\n")
 
 
+def test_records_of_one_partition_say_nothing_of_the_next() -> None:
+    """One scan reads all small files: gaps and damage of the first are not those of the second."""
+    data = FILES["plain-0/00000000000000000000.log"]
+    partitions = {
+        f"t-{number}/00000000000000000000.log": data if number % 2 else data[:-1] + b"?"
+        for number in range(6)
+    }
+    KINDS["log.tar.gz"](Path("b.tgz"), partitions)
+
+    done = run_here("--check", "--format", "json", "b.tgz")
+
+    states = [partition["state"] for partition in json.loads(done.text)["partitions"]]
+    assert (done.code, len(states)) == (2, 6)
+    assert len(set(states[::2])) == len(set(states[1::2])) == 1
+    assert states[0] != states[1] == "clean"
+
+
 def test_findings_name_the_file_in_the_bundle() -> None:
     name = "plain-0/00000000000000000009.log"
     KINDS["log.tar.gz"](Path("b.tgz"), FILES | {name: FILES[name][:-1] + b"?"})
