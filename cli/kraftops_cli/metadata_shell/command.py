@@ -12,6 +12,7 @@ import click
 
 from kraftops.dump.sources.missing import refuse_configurations
 from kraftops.errors import UsageError
+from kraftops.log.files import file_name, has_bundle_name
 from kraftops_cli.live.options import QuorumOptions
 from kraftops_cli.metadata_shell.arguments import (
     FORM_OPTION,
@@ -134,7 +135,7 @@ SOURCE = (
         "-s",
         "--snapshot",
         metavar="SOURCE",
-        help="A snapshot, a segment, or a directory with the metadata log.",
+        help="A snapshot, a segment, or a directory or archive with the metadata log.",
     ),
     click.option(
         "-c",
@@ -269,6 +270,32 @@ def run_shell(ctx: click.Context, options: ShellOptions) -> int:
     source = _source(ctx, source, options)
     if is_kafka and words:
         _tell_of_ours(words[0], ctx.obj)
+    if controllers is None and not is_kafka and has_bundle_name(source) and os.path.isfile(source):
+        return _run_archive(ctx, source, options)
+    return _run(ctx, source, options, is_kafka=is_kafka)
+
+
+def _run_archive(ctx: click.Context, source: str, options: ShellOptions) -> int:
+    """Run with the metadata log in an archive of directories.
+
+    Raises:
+        UsageError: none is in it, or it is asked for what archives do not have.
+    """
+    from kraftops_cli.report.sources import metadata_log_names
+
+    if options.spark or options.follow:
+        option = "--spark" if options.spark else "--follow"
+        hint = "unpack it, and name the directory"
+        raise UsageError(f"{option} reads no archive of directories: {source}", hint)
+    with metadata_log_names([source], ctx.obj.failure) as names:
+        file = file_name(names[0])
+        inside = os.path.dirname(names[0]) if file and file.has_records else names[0]
+        return _run(ctx, inside, options, is_kafka=False)
+
+
+def _run(ctx: click.Context, source: str, options: ShellOptions, *, is_kafka: bool) -> int:
+    """Load the image; run the command, or an interactive session; return the exit code."""
+    controllers, words = options.controllers, options.words
     request = ShellRequest(
         source,
         words,

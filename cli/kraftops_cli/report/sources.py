@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -55,6 +55,23 @@ def opened_bundles(
     from kraftops.dump.sources.bundles import opened
 
     return opened(archives, on_skipped)
+
+
+@contextmanager
+def metadata_log_names(
+    names: Sequence[str], on_skipped: Callable[[SourceError], None]
+) -> Iterator[tuple[str, ...]]:
+    """Yield the names that a metadata log is read by; archives are open as long as that lasts.
+
+    Raises:
+        UsageError: no metadata log is in an archive.
+        SourceError: an archive cannot be read.
+    """
+    with opened_bundles(names, on_skipped) as bundles:
+        files = report_files(names, bundles).metadata if bundles else None
+        if bundles and files is None:
+            raise UsageError(f"{names[0]}: no metadata log is in it")
+        yield files.names if files else tuple(names)
 
 
 def report_files(names: Sequence[str], bundles: Mapping[str, Bundle]) -> ReportFiles:

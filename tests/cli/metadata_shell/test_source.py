@@ -10,7 +10,9 @@ from kraftops.image.state.image import MetadataImage
 from kraftops_cli.metadata_shell.request import ShellRequest
 from kraftops_cli.metadata_shell.source import open_image, print_findings
 from kraftops_cli.terminal.streams import Terminal
+from tests.helpers.logs.bundles import KINDS, files_in, under
 from tests.helpers.logs.metadata_logs import no_ops
+from tests.helpers.tools.our_shell import DIRECTORY, ours
 
 
 def request_for(source: Path, *, follow: bool = False) -> ShellRequest:
@@ -53,3 +55,25 @@ def test_damage_has_an_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
 
     terminal.flush()
     assert "0.log, offset 3, position 61: a gap" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["summary"], ["find", "/", "-name", "n*"], ["verify"]])
+def test_log_in_an_archive_is_that_of_the_directory(tmp_path: Path, words: list[str]) -> None:
+    KINDS["log.tar.gz"](tmp_path / "node.tar.gz", under("n431/", files_in(DIRECTORY)))
+
+    packed = ours("-s", "node.tar.gz", *words, cwd=tmp_path)
+    plain = ours("-s", str(DIRECTORY), *words)
+
+    assert packed.code == plain.code == 0
+    inside = "node.tar.gz!/n431/__cluster_metadata-0"
+    assert packed.text.replace(inside, str(DIRECTORY)) == plain.text
+
+
+def test_archive_is_neither_followed_nor_without_a_log(tmp_path: Path) -> None:
+    KINDS["log.zip"](tmp_path / "a.zip", {"t-0/00000000000000000000.log": b""})
+
+    assert ours("-s", "a.zip", "ls", cwd=tmp_path).errors == [
+        "kraftops: a.zip: no metadata log is in it [usage]"
+    ]
+    followed = ours("-s", "a.zip", "--follow", "ls", cwd=tmp_path)
+    assert followed.errors[0] == "kraftops: --follow reads no archive of directories: a.zip [usage]"

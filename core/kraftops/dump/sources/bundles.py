@@ -68,7 +68,7 @@ class Bundle:
         Partitions that a server deletes or moves are left out.
         """
         for inner, folder in self.mount.folders.items():
-            if any(_is_renamed(part) for part in inner.split("/")):
+            if "." in inner and any(map(_is_renamed, inner.split("/"))):
                 continue
             path = f"{self.mount.root}/{inner}" if inner else self.mount.root
             parent, name = os.path.split(path)

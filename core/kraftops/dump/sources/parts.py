@@ -69,8 +69,13 @@ def source_sizes(sources: Sequence[Source]) -> list[int]:
 
 
 def size_of(path: str) -> int:
-    """Return the bytes of a file; 0 if it is gone."""
-    return next(iter(sizes_of([path])))
+    """Return the bytes of a file; 0 if it is gone: who reads it says so."""
+    if is_remote(path):
+        return sizes_of([path])[0]
+    try:
+        return status_of(path).size
+    except OSError:
+        return 0
 
 
 def sizes_of(paths: Iterable[str]) -> list[int]:
@@ -85,13 +90,7 @@ def sizes_of(paths: Iterable[str]) -> list[int]:
             }
         except (SourceError, UsageError):
             sizes = dict.fromkeys(remote, 0)
-    for path in order:
-        if path not in sizes:
-            try:
-                sizes[path] = status_of(path).size
-            except OSError:
-                sizes[path] = 0
-    return [sizes[path] for path in order]
+    return [sizes[path] if path in sizes else size_of(path) for path in order]
 
 
 def whole_files(paths: Iterable[str]) -> Iterator[ByteRange]:

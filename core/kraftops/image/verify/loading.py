@@ -25,6 +25,7 @@ from kraftops.dump.check.tier import Surroundings
 from kraftops.dump.check.topics import UNKNOWN_TOPICS, Topics
 from kraftops.dump.sources.parts import size_of
 from kraftops.errors import SourceError
+from kraftops.fileio.mounts import exists
 from kraftops.fileio.reading import is_forbidden
 from kraftops.findings.finding import Finding, Place, Severity, stop_finding, unless_forbidden
 from kraftops.image.state.image import MetadataImage
@@ -130,7 +131,7 @@ def _readable_files(path: str) -> PartitionFiles:
 
 def _unreadable(error: SourceError, path: str, directory: LogDirectory) -> Iterator[Finding]:
     """Yield that a partition cannot be read, unless a server has deleted it."""
-    if os.path.lexists(path):
+    if exists(path):
         name = directory.plan.folders[os.path.basename(path)]
         file = str(error.known.get("path", path))
         place = Place(directory.node_id, directory.path, name.topic, name.partition, file)

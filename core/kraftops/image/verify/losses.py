@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from kraftops.answers.fields import json_of
 from kraftops.errors import RefusedError, SourceError, UsageError
+from kraftops.fileio.mounts import is_directory
 from kraftops.findings.answer import FINDING
 from kraftops.findings.finding import Finding
 from kraftops.image.load.loading import load
@@ -148,7 +149,7 @@ def format_losses(plan: FormatPlan, metadata: Sequence[str]) -> Iterator[LossRef
     image = newest_whole([*(log.image for log in logs), *([own] if own else [])])
     if image and "broker" in plan.config.roles:
         paths = [target.directory.path for target in plan.targets]
-        paths = [path for path in paths if os.path.isdir(path)]
+        paths = [path for path in paths if is_directory(path)]
         findings = [
             finding
             for path in paths
@@ -164,7 +165,7 @@ def format_losses(plan: FormatPlan, metadata: Sequence[str]) -> Iterator[LossRef
 def _log_in(name: str, cluster_id: str) -> _Log | None:
     """Return the log in a directory; None if no server has written to it."""
     inside = os.path.join(name, METADATA_PARTITION)
-    folder = inside if os.path.isdir(inside) else name
+    folder = inside if is_directory(inside) else name
     try:
         log = read_partition(folder)
     except OSError as error:
@@ -223,7 +224,7 @@ def _content(log: _Log) -> str:
 
 def _partitions(plan: FormatPlan) -> Iterator[Finding]:
     """Yield the partitions in the directories of a node."""
-    for path in (directory.path for directory in plan.directories if os.path.isdir(directory.path)):
+    for path in (directory.path for directory in plan.directories if is_directory(directory.path)):
         for partition in read_log_directory(path).partitions():
             text, cure = "its metadata is lost", "restore the metadata"
             yield partition_loss(METADATA_LOST, text, path, partition, cure)

@@ -136,7 +136,7 @@ def test_bomb_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     first, hint = lines(run_here("--summary", "b.tar.zst"), 1)
 
     assert first.startswith("kafka-dump-log: cannot read b.tar.zst: its ")
-    assert first.endswith("bytes or more")
+    assert first.endswith("bytes or more [unreadable]")
     assert hint == "hint: unpack it, if that is right, and name the directory"
 
 
@@ -210,7 +210,7 @@ def test_check_as_json_tells_that_a_bundle_is_cut() -> None:
     (finding,) = [finding for finding in findings if finding["code"] == "bad-archive"]
     assert done.code == 2
     assert (finding["file"], finding["severity"]) == ("b.tar", "risk")
-    assert f"cannot read the rest of b.tar: {finding['text']}\n" in done.err
+    assert f"cannot read the rest of b.tar: {finding['text']} [unreadable]\n" in done.err
 
 
 def test_archive_of_which_nothing_can_be_read_is_refused() -> None:
@@ -239,7 +239,7 @@ def test_bundle_without_a_log_is_refused() -> None:
 
     for options in ([], ["--check"]):
         assert lines(run_here(*options, "b.tar"), 1) == [
-            "kafka-dump-log: b.tar holds no log",
+            "kafka-dump-log: b.tar holds no log [usage]",
             "hint: name an archive of a log directory or of a partition",
         ]
 
@@ -248,16 +248,16 @@ def test_bundle_is_neither_followed_nor_replaced() -> None:
     KINDS["log.tar"](Path("b.tar"), under("t-0/", files_in(STOPPED / "plain-0")))
 
     (line,) = lines(run_here("--follow", "b.tar"), 1)
-    assert line.endswith("not b.tar!/t-0/00000000000000000018.log")
+    assert line.endswith("not b.tar!/t-0/00000000000000000018.log [usage]")
     (line,) = lines(run_here("--output", "b.tar", "b.tar"), 1)
-    assert line == "kafka-dump-log: cannot write b.tar: it is being read"
+    assert line == "kafka-dump-log: cannot write b.tar: it is being read [not-writable]"
 
 
 def test_spark_and_object_stores_refuse_bundles() -> None:
     KINDS["log.tar"](Path("b.tar"), FILES)
 
     assert lines(run_here("--spark", "b.tar"), 1) == [
-        "kafka-dump-log: --spark reads no archive of directories: b.tar",
+        "kafka-dump-log: --spark reads no archive of directories: b.tar [usage]",
         "hint: unpack it, and name the directory",
     ]
     for options in ([], ["--check"], ["--spark"]):
