@@ -213,9 +213,7 @@ class TestOutput:
         done = self.run(place, "--overwrite")
 
         assert done.code == 1
-        assert done.errors[1].endswith(
-            "00000000000000000000.log in it comes from no dump [not-writable]"
-        )
+        assert done.errors[1].endswith("00000000000000000000.log in it comes from no dump [usage]")
         assert log.read_bytes() == Path(LOG).read_bytes()
 
     def test_earlier_output_stays_until_there_is_a_new_one(
