@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 V = TypeVar("V")
 
 ENTRIES = 1 << 15  # bounds memory: all are dropped then, as most keys of a log come again soon
-LONGEST_KEY = 256  # longer keys seldom come twice
+LONGEST_KEY = 256  # longer ones would make a bound on entries no bound on memory
 
 
 class Memo(dict[bytes, V], Generic[V]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
-_BLOCK_SIZE = 1 << 18  # one call of write for many lines; larger blocks are not faster
+_BLOCK_SIZE = 1 << 18  # one call of write for many lines
 
 
 def write_all(fd: int, data: bytes | memoryview) -> None:

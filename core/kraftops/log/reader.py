@@ -15,7 +15,7 @@ from kraftops.log.batch import CRC_START, HEADER_SIZE, LOG_OVERHEAD, SMALLEST_LE
 from kraftops.log.zeros import are_zeros
 from kraftops.memory import Budget, run_budget
 
-BLOCK = 1 << 20  # one read has some whole batches (batch.size and message.max.bytes are below)
+BLOCK = 1 << 20  # one read has many batches: producers' batch.size is 16 KiB
 LARGEST_BATCH = 256 * 1024 * 1024
 """Batches beyond this, or beyond the memory budget, are checked on the way but not held.
 

@@ -47,7 +47,7 @@ PATIENCE_SECONDS = 60.0
 """Time for which requests are tried again, while nodes restart and controllers elect a leader."""
 _PAUSE, _LONG_PAUSE = 1.0, 3.0
 """Seconds between two looks at a placement that may be behind, if Kafka checks counts or not."""
-# A broker learns of a change within its metadata log's next fetch, 500 ms usually.
+# For a broker behind the controllers to catch up; others may be changing it, too.
 _SETTLE_SECONDS = 30.0
 _LEAST_SECONDS = 0.1  # a timeout of 0 would mean none
 _LOG_SECONDS = 5.0  # for a metadata log that may be out of reach from here

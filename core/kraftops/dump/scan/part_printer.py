@@ -23,7 +23,7 @@ from kraftops.log.streams import LogStream
 from kraftops.memory import ALONE, MOST_RATIO, Turn
 from kraftops.query.query import NO_LIMIT, Query
 
-_EMITTED_BYTES = 8 << 20  # between two steps of the progress, which lasts some tenths of a second
+_EMITTED_BYTES = 8 << 20  # between two steps of the progress, also inside a large file
 
 
 class PartPrinter:

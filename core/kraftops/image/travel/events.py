@@ -15,7 +15,7 @@ from kraftops.records.dialects import KAFKA_DIALECT
 
 _SERIES = ("elections", "isrShrinks", "isrExpands")
 _LATEST = (1 << 63) - 1  # no time is impossible
-_MOST_CHANGES = 100_000  # of each table; about 20 MB
+_MOST_CHANGES = 100_000  # of each table: bounds the memory of a line of events
 
 
 class LogEvents(NamedTuple):

@@ -17,7 +17,7 @@ _TOKEN = re.compile(
 )
 _PART = re.compile(rf"{syntax.WORD}|{_TEXT}")
 _BLANKS = re.compile(r"\s*")
-_MAX_DEPTH = 64  # far from Python's limit of recursion; nobody writes as many parentheses
+_MAX_DEPTH = 64  # far below Python's limit of recursion, far above what people write
 _EXAMPLE = "as value.leader = 3, type in ('TOPIC_RECORD'), headers.trace ~ '^a'"
 
 
