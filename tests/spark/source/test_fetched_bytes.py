@@ -1,5 +1,6 @@
 """Bytes and requests of a table of objects: only those that the question needs, and once."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 
 import pytest
@@ -39,9 +40,19 @@ def objects() -> Mapping[str, bytes]:
     return by_key
 
 
+SMALL_SEGMENT = batch_bytes([Record(offset, 1, None, bytes(3500)) for offset in range(10)])
+SMALL_OBJECTS = {
+    f"archive/topic{topic}-{partition}/{0:020}.log": SMALL_SEGMENT
+    for topic in range(50)
+    for partition in range(20)
+}
+
+
 @pytest.fixture
-def store(monkeypatch: pytest.MonkeyPatch) -> Iterator[CountingStore]:
-    with counting_store(objects()) as counted:
+def store(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[CountingStore]:
+    with counting_store(getattr(request, "param", None) or objects()) as counted:
         for name, value in {
             "AWS_ENDPOINT_URL": counted.url,
             "AWS_ACCESS_KEY_ID": "test",
@@ -84,6 +95,23 @@ def test_only_the_objects_of_a_topic_are_fetched(
 def test_nothing_is_opened_where_no_topic_matches(store: CountingStore) -> None:
     assert offsets(store, topics="nosuch") == []
     assert listings(store) == len(store.requests) == 1
+
+
+@pytest.mark.parametrize("store", [SMALL_OBJECTS], indirect=True, ids=["1000-objects"])
+@pytest.mark.parametrize(
+    ("options", "count"), [({"topics": "topic7"}, 20), ({"topics": "nosuch"}, 0), ({}, 1000)]
+)
+def test_each_of_1000_objects_of_50_topics_is_asked_for_once_or_not_at_all(
+    store: CountingStore, options: dict[str, str], count: int
+) -> None:
+    assert len(offsets(store, **options)) == 10 * count
+
+    assert listings(store) == 1
+    assert len(store.fetched) == count
+    assert store.fetched.total() <= 1.02 * count * len(SMALL_SEGMENT)
+    by_object = Counter(request for request in store.requests if ".log" in request)
+    assert {*by_object.values()} <= {1}  # a HEAD and a GET
+    assert len(by_object) <= 2 * count
 
 
 def test_an_object_is_cut_by_its_index_and_fetched_once(store: CountingStore) -> None:
