@@ -35,6 +35,7 @@ from tests.bench.dump_log import MAIN_CLASS, SCRIPTS, Bench  # noqa: E402
 from tests.bench.measure.dump_cases import LOGS, METADATA, MIXED, SMALL  # noqa: E402
 from tests.bench.measure.process import Usage, peaks, run_to_file, used_here  # noqa: E402
 from tests.bench.measure.report import KAFKA_VERSION, machine  # noqa: E402
+from tests.bench.measure.spark_driver import fetched_bytes, trigger_cpu  # noqa: E402
 from tests.bench.measure.spark_results import Row, page  # noqa: E402
 from tests.helpers.kafka.jvm.jars import cache_directory, java_command, kafka_jars  # noqa: E402
 
@@ -324,6 +325,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as directory:
         logs = Bench(jars, given.dir or cache_directory(), Path(directory), None)
         runs: int = given.runs
+        measure("trigger_cpu", lambda: trigger_cpu(logs.scratch / "grown"))
+        measure("fetched_bytes", fetched_bytes)
         measure("first_result", lambda: first_result(logs, runs))
         measure("speed_up", lambda: speed_up(logs, runs))
         cases = {

@@ -1,0 +1,82 @@
+"""What the driver of a table or stream does: CPU of a trigger, and bytes that a store sends."""
+
+import json
+import os
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from kraftops.log.batch import Record, batch_bytes
+from kraftops.spark.datasource import KraftopsDataSource
+from tests.bench.measure.spark_results import Row
+from tests.helpers.spark.counting_store import CountingStore, counting_store
+from tests.helpers.spark.streams import GrowingLog
+
+LOGS, TRIGGERS = 10_000, 4
+MEGABYTE = 1_000_000
+SEGMENT = batch_bytes([Record(offset, 1, None, bytes(3500)) for offset in range(10)])
+OBJECTS = {
+    f"archive/topic{topic}-{partition}/{0:020}.log": SEGMENT
+    for topic in range(50)
+    for partition in range(20)
+}
+
+
+def trigger_cpu(directory: Path) -> Row:
+    """Measure the driver of a stream of logs that have all grown since the last trigger."""
+    logs = [GrowingLog(directory / f"topic{number % 97}-{number // 97}") for number in range(LOGS)]
+    source = KraftopsDataSource({"path": str(directory), "decoder": "user"})
+    reader: Any = source.streamReader(source.schema())
+    start = reader.initialOffset()
+    seconds = []
+    for _ in range(TRIGGERS):
+        for log in logs:
+            log.append(1, bytes(200))
+        begun = time.process_time()
+        end = json.loads(json.dumps(reader.latestOffset(start, reader.getDefaultReadLimit())))
+        reader.partitions(start, end)
+        seconds.append(time.process_time() - begun)
+        start = end
+    cpu = min(seconds[1:])  # the first one knows no log yet
+    name = f"driver of a stream, {LOGS:,} logs that have all grown: CPU of a trigger"
+    return Row(name, "≤ 1 s", f"{cpu:.2f} s", "", f"{cpu:.2f} s", cpu)
+
+
+@contextmanager
+def _store(objects: Mapping[str, bytes]) -> Iterator[CountingStore]:
+    """Serve objects, and have this process find them."""
+    with counting_store(objects) as store:
+        keys = dict.fromkeys(("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"), "bench")
+        with mock.patch.dict(os.environ, {**keys, "AWS_ENDPOINT_URL": store.url}):
+            yield store
+
+
+def _read(store: CountingStore, **options: str) -> None:
+    uri = f"s3://bench-{store.url[-5:]}/archive"  # pyarrow keeps the client of a bucket
+    source = KraftopsDataSource({"path": uri, "decoder": "user", **options})
+    reader: Any = source.reader(source.schema())
+    for partition in reader.partitions():
+        for _ in reader.read(partition):
+            pass
+
+
+def fetched_bytes() -> list[Row]:
+    """Count what a store sends for a topic, for none, and for all."""
+    rows = []
+    for name, count, options in (
+        ("one of 50 topics in 1,000 objects", 20, {"topics": "topic7"}),
+        ("1,000 objects, all", 1000, {}),
+    ):
+        with _store(OBJECTS) as store:
+            begun = time.monotonic()
+            _read(store, **options)
+            wall = time.monotonic() - begun
+        ours, needed = store.fetched.total() / MEGABYTE, count * len(SEGMENT) / MEGABYTE
+        ratio = ours / needed
+        sizes = f"{ours:.2f} MB", f"{needed:.2f} MB"
+        achieved = f"{ratio:.3f}, {len(store.requests):,} requests, {wall:.1f} s"
+        rows.append(Row(f"{name}; their size: bytes", "≤ 1.02", *sizes, achieved, ratio / 1.02))
+    return rows
