@@ -56,11 +56,13 @@ function header() {
       ),
     );
   }
+  const id = report.cluster?.clusterId;
+  const ofCluster = isNone(id) ? "" : `; elsewhere, take those of cluster ${visible(id)}`;
   byId("footer").append(
     el(
       "p",
       {},
-      `Made by ${visible(report.generator)} at ${timeText(report.generatedAt)} UTC. Times are in UTC. This file asks no network for anything. Charts: uPlot, MIT License, © 2022 Leon Sorokin.`,
+      `Made by ${visible(report.generator)} at ${timeText(report.generatedAt)} UTC. Times are in UTC. Commands name the sources where it was made${ofCluster}. This file asks no network for anything. Charts: uPlot, MIT License, © 2022 Leon Sorokin.`,
     ),
   );
 }
