@@ -20,6 +20,7 @@ from kraftops.query.query import NO_LIMIT, Query
 from tests.helpers.logs.cuts import cut_file
 from tests.helpers.logs.segments import IN, batch_around, batches_of, patched
 from tests.helpers.logs.written import batch_bytes
+from tests.helpers.tools.distribution import long_but
 from tests.helpers.tools.dump_file import LOG_NAME, QUERIES, Dump
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
@@ -73,7 +74,7 @@ def name_of(path: Path) -> str:
 # The corpus
 
 
-@pytest.mark.parametrize("path", LOGS, ids=name_of)
+@pytest.mark.parametrize("path", long_but(LOGS[::3], LOGS), ids=name_of)
 def test_parts_of_a_log_are_the_log(path: Path, tmp_path: Path) -> None:
     """Text, lines of standard error, summaries and exit code, for all queries."""
     out = tmp_path / "out"

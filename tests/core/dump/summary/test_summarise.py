@@ -33,6 +33,7 @@ from tests.helpers.logs.segments import (
 from tests.helpers.logs.summaries import empty_summary, summarised
 from tests.helpers.logs.written import batch_bytes, message_bytes, wrapper_bytes
 from tests.helpers.tools.corpus import DUMPS, Case, cases
+from tests.helpers.tools.distribution import long_but
 
 DECODERS = {
     "--cluster-metadata-decoder": "metadata",
@@ -216,7 +217,9 @@ def whole(path: Path, *, salvage: bool = False) -> dict[str, Any]:
 
 
 @given(data=st.data())
-@pytest.mark.parametrize("path", LOGS, ids=lambda path: "/".join(path.parts[-3:]))
+@pytest.mark.parametrize(
+    "path", long_but(LOGS[::3], LOGS), ids=lambda path: "/".join(path.parts[-3:])
+)
 def test_merged_summaries_equal_one_of_the_whole_log(path: Path, data: st.DataObject) -> None:
     starts = sorted({0, *(batch.position for batch in batches_of(path.read_bytes()))})
     cuts = sorted(data.draw(st.lists(st.sampled_from(starts), max_size=5)))
@@ -368,7 +371,9 @@ def test_salvage_goes_on_behind_damage(tmp_path: Path) -> None:
     assert found["files"]["bytes"] == len(data)
 
 
-@pytest.mark.parametrize("path", LOGS, ids=lambda path: "/".join(path.parts[-3:]))
+@pytest.mark.parametrize(
+    "path", long_but(LOGS[::3], LOGS), ids=lambda path: "/".join(path.parts[-3:])
+)
 def test_salvage_of_an_undamaged_log_changes_nothing(path: Path) -> None:
     if whole(path)["damage"]["count"]:
         assert whole(path, salvage=True)["batches"]["count"] >= whole(path)["batches"]["count"]
