@@ -209,8 +209,8 @@ def test_error_of_the_library_is_one_line_with_its_code() -> None:
     class Worse(SourceError):
         exit_code = 7
 
-    assert run(UsageError("not so", hint="but so")) == (1, "tool: not so\nhint: but so\n")
-    assert run(Worse("cannot read it")) == (7, "tool: cannot read it\n")
+    assert run(UsageError("not so", hint="but so")) == (1, "tool: not so [usage]\nhint: but so\n")
+    assert run(Worse("cannot read it")) == (7, "tool: cannot read it [unreadable]\n")
 
 
 def test_error_comes_with_its_origin_when_debugging() -> None:
@@ -234,7 +234,7 @@ def test_limit_of_threads_is_one_line_with_a_hint() -> None:
 def test_error_of_click_is_one_line_with_a_hint() -> None:
     assert run(click.UsageError("not so")) == (
         1,
-        "tool: not so\nhint: tool --help shows how it is used\n",
+        "tool: not so [usage]\nhint: tool --help shows how it is used\n",
     )
 
 
