@@ -149,7 +149,7 @@ def test_findings_of_the_doctor_are_a_table_and_times_are_texts_too() -> None:
     diagnosis = kraftops.doctor(str(REAL / "stopped"))
 
     assert isinstance(diagnosis.findings, kraftops.Findings)
-    assert diagnosis.verdict == "nothing is wrong by 9 checks, 2 notes"
+    assert diagnosis.verdict == "nothing is wrong: 9 checks done, 2 notes"
     assert diagnosis.findings.to_arrow().column("code").to_pylist() == ["incident", "incident"]
     assert len(kraftops.changes(META, since="2020-01-01")) == len(kraftops.changes(META))
 

@@ -28,9 +28,10 @@ SECTIONS = (
     (
         "Notes",
         """\
-It is computed: nothing is read, and nobody is asked whether there is such a group. The broker that
-leads the partition is the coordinator. The number of partitions is that with which the cluster made
-the topic, by offsets.topic.num.partitions or transaction.state.log.num.partitions.""",
+The partition is computed: nothing is read, and no server is asked whether there is such a group.
+The broker that leads the partition is the coordinator. The number of partitions is the one that the
+cluster created the topic with, from offsets.topic.num.partitions or
+transaction.state.log.num.partitions.""",
     ),
     ("Exit status", "0: done.\n1: bad arguments."),
 )

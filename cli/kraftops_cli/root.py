@@ -27,7 +27,10 @@ COMMANDS = {
         "kraftops_cli.cluster.command:cluster",
         "Show a running cluster, restart, empty and unregister its nodes.",
     ),
-    "spark": ("kraftops_cli.on_spark:spark", "Read logs on Spark, too large for one machine."),
+    "spark": (
+        "kraftops_cli.on_spark:spark",
+        "Read logs that are too large for one machine, on Spark.",
+    ),
     "report": (
         "kraftops_cli.report.command:report",
         "Tell what happened, in one file.",
@@ -42,7 +45,7 @@ COMMANDS = {
     ),
     "doctor": (
         "kraftops_cli.doctor.doctor:doctor",
-        "Say what is wrong, of nodes, directories or a cluster.",
+        "Say what is wrong with nodes, directories or a cluster.",
     ),
     "explain": (
         "kraftops_cli.doctor.explain:explain",
@@ -126,9 +129,9 @@ message, hint, and what is known, as address, broker, path and position (failure
 Ctrl-C or a signal ends work on several things, the object has what was done until then.
 
 Rows are lines of their own, without command: those of a dump (row.v1.json; a failure is an object
-behind them, which unlike a row has no field file), and in the metadata shell those of --format
-ndjson. What goes on until it is interrupted, as with --watch and --follow, prints an object for
-each answer.""",
+after them, which unlike a row has no field file), and in the metadata shell those of --format
+ndjson. Commands that run until they are interrupted, as with --watch and --follow, print an object
+for each answer.""",
     ),
     (
         "Codes of errors in JSON",

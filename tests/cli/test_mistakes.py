@@ -56,7 +56,7 @@ MISTAKES = (
     ("kafka-cluster --timeout 1", 1, "--timeout goes after a command that takes it: cluster-id"),
     ("kafka-storage -c x format", 1, "-c goes after a command that takes it: info, format"),
     ('kraftops dump-log META --where "leader = 3"', 1, "perhaps value.leader"),
-    ('kraftops dump-log META --where "value.leader == 3"', 1, "equal is =, one sign"),
+    ('kraftops dump-log META --where "value.leader == 3"', 1, "equality is a single ="),
     ('kraftops dump-log META --where "value.leader = 3 && offset > 3"', 1, "both is: and"),
     ('kraftops dump-log META --where "isr = 3"', 1, "perhaps value.isr"),
     ('kraftops dump-log META --where "value.leadr = 3"', 1, "perhaps leader"),

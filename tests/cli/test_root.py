@@ -66,7 +66,7 @@ def test_kraftops_alone_shows_the_help_with_each_command_below_its_task() -> Non
 @pytest.mark.parametrize(
     ("words", "beginning"),
     [
-        (["cluster", "drain"], "  Have brokers lead no partitions"),
+        (["cluster", "drain"], "  Move leaders away from brokers"),
         (["conditions"], "dump-log: Conditions:\n"),
         (["exit", "status"], "kraftops: Exit status:\n"),
         ([], "Usage: kraftops "),

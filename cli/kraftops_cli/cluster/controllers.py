@@ -65,7 +65,7 @@ class ControllersOptions(ChangeOptions):
         "--id", "-i", metavar="ID", type=JavaInteger(), help="The controller."
     )
     by: int | None = option(
-        "--by", metavar="ID", type=JavaInteger(), help="Its successor; by default itself."
+        "--by", metavar="ID", type=JavaInteger(), help="Its successor. Default: itself."
     )
     listeners: tuple[Listener, ...] = option(
         "--listener",
@@ -96,20 +96,20 @@ class ControllersOptions(ChangeOptions):
 Show the voters and observers of the quorum: directory ids, lag, last contact, listeners, releases.
 `add`, `remove` and `replace` change the voters of a dynamic quorum (Kafka 3.9), one at a time.
 
-A controller that is to vote must run; it is waited for until it has all records of the log, with
---timeout at most so long, then the exit code is 5. A change is refused if the majority would be
-lost, or if it could be by the failure of the newcomer: those voters count that are up and caught
-up. A voter that is up is replaced after its successor votes, one that is down before that. All can
-be killed at any moment and run again: what is done already is only said.
+A controller that is to vote must be running. The command waits until it has all records of the log;
+if --timeout ends first, the exit code is 5. A change is refused if the quorum would lose its
+majority, or would lose it if the newcomer failed; only voters that are up and caught up count. A
+voter that is up is removed after its successor votes; one that is down, before. Each command can be
+killed at any moment and run again: it skips what is done.
 
 Nodes look for the quorum at the addresses of controller.quorum.bootstrap.servers. Add those of new
 controllers on all nodes, and restart them, before the last voter at an old address is removed: a
 change that leaves no voter there is refused where -b, or controllers, show these configurations.
 
-The leader is asked by -C, or by any broker of -b, and needs DESCRIBE on the cluster, for changes
-ALTER. Releases, and the listeners of a new voter, are read from the metadata log, which needs
-CLUSTER_ACTION; with -b alone the voters must be reachable. --listener gives the listeners where
-that is not so.""",
+-C asks the leader, and -b asks it through any broker. This needs DESCRIBE on the cluster, and ALTER
+for changes. Releases, and the listeners of a new voter, are read from the metadata log, which needs
+CLUSTER_ACTION; with -b alone, the voters must be reachable. If they are not, give the listeners
+with --listener.""",
 )
 def controllers(work: Work, options: ControllersOptions) -> int:
     """Run the subcommand; return its exit code."""

@@ -84,7 +84,7 @@ def throttle_option() -> Any:
         "--throttle",
         metavar="SIZE",
         type=Size(1),
-        help="Most bytes a second that a broker copies, sent and received, as 50M.",
+        help="Bytes a second that a broker may copy, sent and received, as 50M.",
     )
 
 
@@ -95,8 +95,10 @@ def stall_option() -> Any:
         metavar="SECONDS",
         type=Seconds(),
         default=300.0,
-        help="End with code 5 if nothing has moved for so long; all stays as `operations` shows"
-        " it.",
+        help=(
+            "End with exit code 5 if nothing has moved for this long. `operations` shows "
+            "what is left over."
+        ),
     )
 
 
@@ -136,8 +138,10 @@ class TargetOptions(ClusterOptions):
         "--timeout",
         metavar="SECONDS",
         type=Seconds(),
-        help="Time for the whole command, of unregister for each broker; 15, unless the file has"
-        " default.api.timeout.ms.",
+        help=(
+            "Time for the whole command; for unregister, for each broker. Default: 15, or "
+            "default.api.timeout.ms of the file."
+        ),
     )
 
 
@@ -153,7 +157,7 @@ class AccessOptions(ClusterOptions):
     check_permissions: bool = option(
         "--check-permissions",
         is_flag=True,
-        help="Only print the permissions that it needs; 2 if one is missing.",
+        help="Only print the permissions that it needs. Exit code 2: one is missing.",
     )
     yes: bool = False
     snapshot: str | None = None
@@ -175,14 +179,14 @@ class MovingOptions(ChangeOptions):
         "--dry-run",
         former=("--plan-only",),
         is_flag=True,
-        help="Print the plan, change nothing; with --format json for --plan.",
+        help="Print the plan, change nothing. --plan takes what --format json prints.",
     )
     batch: int = option(
         "--batch",
         metavar="N",
         type=Number(_MAX_BATCH, minimum=1),
         default=100,
-        help="Most partitions in flight at once; the next begin when some have ended.",
+        help="How many partitions may be in flight at once; the next begin when some have ended.",
     )
     throttle: int | None = throttle_option()
     stall_timeout: float = stall_option()

@@ -76,8 +76,8 @@ above the number of replicas; and those that are not led by their preferred repl
 comes with the command that cures it.
 
 With -b, brokers tell their log directories, and by how many bytes followers are behind; with -C or
---snapshot, the metadata log tells since when. Best give both -b and -C. The exit code is 2 if there
-are problems; other leaders and reassignments alone are none.""",
+--snapshot, the metadata log tells since when. It is best to give both -b and -C. The exit code is 2
+if there are problems; reassignments, and leaders other than the preferred ones, do not count.""",
 )
 def problems(work: Work, options: ProblemsOptions) -> int:
     """Run the subcommand; return its exit code."""

@@ -78,25 +78,27 @@ class RestartOptions(ChangeOptions):
         metavar="N",
         type=Number(_MOST_AT_ONCE, minimum=1),
         default=1,
-        help="Most brokers of a rack to restart at once, as far as that is safe.",
+        help="How many brokers of a rack may restart at once, as far as that is safe.",
     )
     hook_timeout: float = option(
         "--hook-timeout",
         metavar="SECONDS",
         type=Seconds(),
         default=300.0,
-        help="The command is killed after so long.",
+        help="The command is killed after this long.",
     )
     stall_timeout: float = stall_option()
     dry_run: bool = option(
-        "--dry-run", is_flag=True, help="Only print the order; 2 if a node may not stop now."
+        "--dry-run",
+        is_flag=True,
+        help="Only print the order. Exit code 2: a node may not stop now.",
     )
     allow_single_replica: bool = single_replica_option()
     exclude_topic: tuple[str, ...] = names_option("--exclude-topic", UNCOUNTED_TOPIC)
     take_over: bool = option(
         "--take-over",
         is_flag=True,
-        help="Go on with a restart whose process has ended, as on another host that is gone.",
+        help="Go on with a restart whose process has ended, also on another host.",
     )
 
 
@@ -127,7 +129,10 @@ def restart(work: Work, options: RestartOptions) -> int:
     if begun and not begun.issuperset(options.ids):
         raise RefusedError(
             f"the restart of {', '.join(map(str, sorted(begun)))} has not ended",
-            hint="the same restart goes on; kafka-cluster operations cancel restart ends it",
+            hint=(
+                "run the same restart again to go on; kafka-cluster operations cancel "
+                "restart ends it"
+            ),
         )
     request = _request(work, begun or options.ids, options)
     return _run(work, Rolling(access, request, work.printer()), request, options)
@@ -159,7 +164,7 @@ def _run(work: Work, rolling: Rolling, request: Restart, options: RestartOptions
     try:
         rolling.run()
     except (KeyboardInterrupt, SystemExit):  # or by a signal
-        work.terminal.error("interrupted: the same again goes on")
+        work.terminal.error("interrupted: run it again to go on")
         raise
     if not work.is_json:
         work.terminal.write(f"restarted: {count}\n")

@@ -46,7 +46,7 @@ SECTIONS = (
         """\
 Each broker has an outcome, which is printed as soon as it is known: done; already (it was not
 registered, with --if-registered); refused; failed; unknown (sent, without an answer); untried.
-All brokers are checked first, and one that is refused keeps all. A broker that has come back
+All brokers are checked first; if one is refused, none is unregistered. A broker that has come back
 before its turn is refused alone. --timeout is the time for each broker. After a request without an
 answer the brokers of the cluster are read again; if the broker is still there, the outcome is
 unknown, the exit status is 6, and the other brokers are untried.

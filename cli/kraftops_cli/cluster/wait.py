@@ -49,9 +49,9 @@ class WaitOptions(TargetOptions):
     WaitOptions,
     examples=EXAMPLES,
     help="""\
-Wait until conditions are true, all at one moment.
+Wait until all conditions are true at the same moment.
 
-Conditions are brokers=N (so many or more are registered; fenced ones count, too),
+Conditions are brokers=N (at least N are registered, fenced or not),
 brokers=N:unfenced, broker=ID:fenced, broker=ID:unfenced, broker=ID:gone (it is not registered),
 broker=ID:empty (it has no replicas), no-under-replicated and no-reassignments.
 

@@ -36,15 +36,15 @@ SECTIONS = (
     (
         "What is counted",
         """\
-Sizes are by the names of files and by stat: no data is read. BYTES is what ls shows, ON DISK what
-the file system has given: less where files are sparse, as the preallocated indexes of active
+Sizes come from the names of files and from stat: no data is read. BYTES is what ls shows, ON DISK
+what the file system has given: less where files are sparse, as the preallocated indexes of active
 segments (10 MiB each). DELETED is what a broker has renamed, and removes a minute later
 (file.delete.delay.ms), or at its next start. ELSEWHERE is what takes room on the same file system
 outside of these log directories.
 
-Rates are by the times at which segments were written last. GROWTH leaves out what retention will
-take: a log whose beginning is deleted already loses each day as much as it got on the first day
-that is left. With --bootstrap-server only the logs of segments are known, and the room.""",
+Rates come from the times at which segments were last written. GROWTH leaves out what retention will
+delete: a log whose beginning has been deleted loses each day as much as was written on its first
+remaining day. With --bootstrap-server, only the sizes of logs and the free room are known.""",
     ),
     exit_status(),
 )
@@ -71,8 +71,7 @@ class DiskOptions(What):
     why: str | None = option(
         "--why",
         metavar="TOPIC-N",
-        help="Say instead why nothing is deleted or compacted of a partition, what will go, and"
-        " when. This reads its indexes, checkpoints and producer snapshots, and the metadata log.",
+        help="Say instead why a partition is not deleted from or compacted, what will be deleted, and when. This reads its indexes, checkpoints and producer snapshots, and the metadata log.",
     )
     form: str = option("--format", **FORM_ATTRIBUTES)
 

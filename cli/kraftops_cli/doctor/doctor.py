@@ -39,15 +39,16 @@ SECTIONS = (
         "What is looked at",
         """\
 Configurations: whether Kafka takes them, whether a start takes the directories, what Kafka's loader
-makes of partitions and of the metadata log, and the disks against the metadata. Several nodes: one
-cluster, histories that part, records that a start would cut. Of metadata: what no server makes,
-brokers that are down, incidents of the last day, features behind the release. Of disks: room, the
-days left, retention that does not work, hanging transactions. Certificates that end within 30 days.
-Of a running cluster (-b, -C) problems of partitions by cause, and operations that were left over.
+makes of partitions and of the metadata log, and the disks against the metadata. Several nodes:
+whether they are one cluster, histories that diverge, records that a start would cut. Metadata:
+states that no server makes, brokers that are down, incidents of the last day, features behind the
+release. Disks: room, the days left, retention that does not work, hanging transactions.
+Certificates: those that end within 30 days. A running cluster (-b, -C): problems of partitions by
+cause, and operations that were left over.
 
 Nothing is written, and only -b and -C use the network. Each check has its own limit of time, and
-one that fails stops no other: the table of checks has the reason. Without --deep partitions are
-read as far as Kafka's loader reads them.""",
+one that fails does not stop the others: the table of checks has the reason. Without --deep
+partitions are read as far as Kafka's loader reads them.""",
     ),
     exit_status(
         {
@@ -67,7 +68,7 @@ class DoctorOptions(What):
         "--controllers", "-C", metavar="[ID@]HOST:PORT,…", help="Addresses of controllers."
     )
     deep: bool = option(
-        "--deep", is_flag=True, help="Read all partitions, not what Kafka's loader reads."
+        "--deep", is_flag=True, help="Read whole partitions, not only what Kafka's loader reads."
     )
     release_version: str | None = option(
         "--release-version",

@@ -55,7 +55,7 @@ _OPTIONS = (
         "--where",
         metavar="CONDITION",
         multiple=True,
-        help='Only records of which this is true, as "value.leader = 3 and offset > 100".',
+        help='Only records for which this is true, as "value.leader = 3 and offset > 100".',
     ),
 )
 FILTERS = ("types", "topics", "keys", "groups", "offsets", "since", "until", "where")

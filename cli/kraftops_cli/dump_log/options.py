@@ -63,7 +63,7 @@ KAFKAS = (
     click.option(
         "--index-sanity-check",
         is_flag=True,
-        help="Check of indexes only what a server checks when it starts.",
+        help="Check indexes only as a server does when it starts.",
     ),
     click.option(
         "--key-decoder-class",
@@ -97,12 +97,12 @@ READING = (
     click.option(
         "--raw",
         is_flag=True,
-        help="Choose no decoder by the topic that a directory is named after.",
+        help="Do not choose a decoder by the name of the directory.",
     ),
     click.option(
         "--from-start",
         is_flag=True,
-        help="Of a metadata log's directory, read all segments and no snapshot.",
+        help="Read all segments of a metadata log's directory, and no snapshot.",
     ),
     click.option("--salvage", is_flag=True, help="After damage, search for the next whole batch."),
     click.option(
@@ -135,7 +135,7 @@ OUTPUT = (
         type=Size(0),
         default=MAX_OUTPUT,
         metavar="SIZE",
-        help="Most rows of a file, beyond 1,100 times its bytes.  [default: 1g]",
+        help="Size of the rows that one file may make, beyond 1,100 times its own.  [default: 1g]",
     ),
     click.option(
         "--show-secrets",

@@ -36,8 +36,8 @@ SECTIONS = (
         """\
 A broker that stops, is fenced, starts or is back is the cause of what becomes of its partitions in
 the same batch of the log; a leader is the cause of changes of ISRs that it asks for. What clients
-ask for has the cause "client": no record says which person. The topic, its partitions and its
-configurations that come or go together are one change. Secrets are redacted.""",
+ask for has the cause "client": no record says which person. A topic that is created or deleted is
+one change, with its partitions and configurations. Secrets are redacted.""",
     ),
     PRINCIPALS,
     environment(AUTHORIZER),
@@ -89,7 +89,7 @@ class ChangeOptions(LogOptions):
     "--where",
     metavar="CONDITION",
     multiple=True,
-    help="Only changes of which this is true, as \"new ~ 'unclean' and offset > 100\".",
+    help="Only changes for which this is true, as \"new ~ 'unclean' and offset > 100\".",
 )
 @AUTHORIZER_LOG
 @click.option(
@@ -125,7 +125,9 @@ def changes(ctx: click.Context, options: ChangeOptions) -> int:
         if not rows:
             topics = sorted({change.topic for change in log.changes if change.topic})
             hint = f"topics with changes: {', '.join(topics[:_MOST_TOPICS])}" if topics else ""
-            terminal.error("note: nothing of that changed", hint=hint if options.topics else "")
+            terminal.error(
+                "note: nothing of that kind changed", hint=hint if options.topics else ""
+            )
         elif any(change.likely_principals for change in chosen):
             terminal.error(f"note: {LIKELY}")
         elif any(change.cause == CLIENT for change in chosen):

@@ -36,7 +36,7 @@ def quorum_target(terminal: Terminal, options: QuorumOptions) -> Endpoints:
     from kraftops.wire.rpc.endpoints import Endpoints
 
     if options.controllers is None and options.config is None:
-        raise UsageError("no controllers are named", hint="--controllers HOST:PORT does it")
+        raise UsageError("no controllers are named", hint="name them with --controllers HOST:PORT")
     path = options.config
     server = None if path is None else ClientProperties(path, read_properties(path))
     if options.controllers is not None:

@@ -370,7 +370,7 @@ def _tell_of_ours(name: str, terminal: Terminal) -> None:
     kafkas = commands(kafka=True, one_shot=False)  # those of sessions alone are Kafka's, too
     if name in commands(kafka=False, one_shot=True) and name not in kafkas:
         terminal.error(
-            f"note: {name} is a command of ours",
+            f"note: {name} is a command of kraftops",
             hint=f"kraftops metadata-shell has it, and --format json of {KAFKAS_NAME}",
         )
 

@@ -32,13 +32,13 @@ elections and changes of ISRs, partitions without a leader, under min ISR and un
 topics made and deleted, changes of configurations, ACLs, features, quotas and registrations, each
 with before and after; the partitions and topics that lost most. The log is read from its first
 record if that is still there, or else from the oldest snapshot that it continues: the report says
-since when it knows. If a snapshot behind damage and what follows it are the longer part, that part
-is told. The min ISR is that of the topic's configuration, else the cluster's, else 1.
-Of all logs: records and bytes over time, sizes, codecs, gaps, damage, groups, open transactions.
+since when it knows. If the part from a snapshot after damage on is longer, the report is about that
+part. The min ISR is that of the topic's configuration, else the cluster's, else 1. Of all logs:
+records and bytes over time, sizes, codecs, gaps, damage, groups, open transactions.
 
 Lists are bounded: the report says how many entries it leaves out. Secrets are never in it. A record
-with a time before that of the record before it counts at that time. With --since, nothing is known
-of transactions before that time: an open one counts from its first record since.""",
+whose time is before that of the previous record counts at that previous time. With --since, nothing
+is known of transactions before that time: an open one counts from its first record since.""",
     ),
     (
         "Several metadata logs",

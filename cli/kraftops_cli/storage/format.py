@@ -88,9 +88,9 @@ class FormatOptions(NodeOptions):
     help="""\
 Format the log directories of a node: all that are not formatted, or none.
 
-With --ignore-formatted a data directory that holds partitions, and lost its meta.properties, gets a
-new one if the metadata directory is formatted: with the directory id that the metadata still has of
-it, if that is certain.""",
+With --ignore-formatted, a data directory that holds partitions but has lost its meta.properties
+gets a new one, if the metadata directory is formatted. It keeps the directory id that the metadata
+has for it, if that is certain.""",
 )
 @CONFIG
 @click.option(

@@ -70,19 +70,21 @@ two with --voters self: several voters need the same log, byte by byte, and the 
     (
         "How recover works",
         """\
-A server takes the newest voters of its log, committed or not, and an only voter elects itself. So
-one batch is written behind the chosen log: the voters, and before the first voters kraft.version 1.
-Its epoch is 1,000,000 above the highest in any log or quorum-state, and so above those that lost
-controllers may have had. A static quorum becomes dynamic (Kafka 3.9 and later), never static again.
+A server takes the newest voters of its log, committed or not, and a voter that is alone elects
+itself. So one batch is written after the end of the chosen log: the voters, and before the first
+voters kraft.version 1. Its epoch is 1,000,000 above the highest in any log or quorum-state, and so
+above those that lost controllers may have had. A static quorum becomes dynamic (Kafka 3.9 and
+later), never static again.
 
 Before, all voters of the logs and the controllers of the configuration are asked, with the login of
 the configuration. A leader of this cluster that answers forbids the recovery, and so do most voters
-of a log that run without one: they can elect one. Fewer are alive, and need not be lost.
+of a log that run without one: they can elect one. If only fewer answer, they are alive and need not
+be lost.
 
-All logs are compared batch by batch. That of the highest epoch, then of the highest offset, goes
-on: often a broker's. The names that would be lost with the others are listed, and what this node
-lacks is copied. --choose names another log: the old one where voters with empty disks have elected
-a leader, one with a damaged end, or one beside a log that was recovered to other voters.
+All logs are compared batch by batch. The log of the highest epoch, then of the highest offset, goes
+on; often it is a broker's. The names that would be lost with the others are listed, and what this
+node lacks is copied. --choose names another log: the old one where voters with empty disks have
+elected a leader, one with a damaged end, or one beside a log that was recovered to other voters.
 
 New records come as new segments, each by one rename: at any time a server would find the old log, a
 beginning of the new log, or all of it. Before, the log is copied to before-recover-TIME in its own
@@ -118,7 +120,7 @@ class QuorumOptions:
         "--choose",
         metavar="DIR",
         type=click.Path(),
-        help="The log that goes on, if it is not to be the best: the name of one of them.",
+        help="The name of the log that goes on, instead of the best one.",
     )
     elect_newest: bool = option(
         "--elect-newest",
@@ -136,8 +138,10 @@ class QuorumOptions:
     offline: bool = option(
         "--offline",
         is_flag=True,
-        help="Ask no controller whether it leads; else all voters of the logs and of the "
-        "configuration are asked, for 5 seconds.",
+        help=(
+            "Do not ask the controllers whether one leads. Otherwise all voters of the logs "
+            "and of the configuration are asked, for 5 seconds."
+        ),
     )
 
     def request(self, voters: str | None) -> RecoveryRequest:
@@ -187,7 +191,7 @@ class RecoverOptions(NodeOptions, QuorumOptions):
         "--backup",
         metavar="DIR",
         type=click.Path(),
-        help="The directory for the copy of the log; else beside the log.",
+        help="The directory for the copy of the log. Default: beside the log.",
     )
     no_backup: bool = option(
         "--no-backup", is_flag=True, help="Make no copy; then nothing can be undone."

@@ -66,7 +66,10 @@ COMMON_OPTIONS = (
         metavar="SIZE",
         expose_value=False,
         callback=_set_memory,
-        help="Memory beside the image, as 512m or 2g; a quarter for a batch.  [default: 256m]",
+        help=(
+            "Memory besides the image, as 512m or 2g; one batch may take a quarter of it.  "
+            "[default: 256m]"
+        ),
     ),
     click.Option(
         ["--color"],

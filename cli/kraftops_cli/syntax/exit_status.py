@@ -6,10 +6,12 @@ EXIT_CODES = {
     0: "done.",
     1: "it could not be done: bad arguments or configuration, nothing readable, no permission.",
     2: "done, and there are findings.",
-    3: "refused: a person must decide, by an option or an answer; in Kafka's form of format and "
-    "unregister 1.",
-    4: "what was named does not exist; in Kafka's form 1.",
-    5: "nobody answers, or not in time: try again; in Kafka's form 1.",
+    3: (
+        "refused: a person must decide, by an option or an answer (1 for format and "
+        "unregister in Kafka's form)."
+    ),
+    4: "what was named does not exist (1 in Kafka's form).",
+    5: "nobody answers, or not in time: try again (1 in Kafka's form).",
     6: "a change was sent, and it is not known whether it was made.",
     130: "interrupted.",
     141: "the reader of the output has gone.",

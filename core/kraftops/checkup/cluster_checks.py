@@ -239,7 +239,7 @@ def _ending(examination: Examination, path: str, password: str | None) -> Iterat
             f"the certificate of {certificate.subject} "
             f"{'has ended' if is_over else 'ends'} at {certificate.end:%Y-%m-%d %H:%M} UTC",
             Place(file=path),
-            "have it signed anew, and replace the store; brokers read it again when their dynamic"
-            " configuration of it is set anew, or at a restart",
+            "have it renewed, and replace the store; brokers read it at a restart, or when "
+            "its dynamic configuration is set again",
             consequence="clients and other nodes refuse the connection then",
         )

@@ -71,7 +71,7 @@ class Diagnosis:
             if failed and not done:
                 return f"nothing could be examined: {failed[0].reason}"
             nothing = "nothing else" if self.omitted else "nothing"
-            return f"{nothing} is wrong by {many(done, 'check')}{notes}{suffix}"
+            return f"{nothing} is wrong: {many(done, 'check')} done{notes}{suffix}"
         counts = Counter(finding.severity for finding in severe)
         shown = ", ".join(
             f"{counts[severity]} {severity}" for severity in Severity if counts[severity]

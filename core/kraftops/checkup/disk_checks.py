@@ -160,7 +160,7 @@ def copies(examination: Examination) -> Iterator[Finding]:
             "records-cut",
             Severity.LOSS,
             f"a start of these brokers can cut records of {topic}-"
-            f"{','.join(map(str, sorted(set(numbers))))}: {total_of(lost)}",
+            f"{','.join(map(str, sorted(set(numbers))))}: {total_of(lost).clause}",
             Place(topic=topic, partition=numbers[0]),
             f"start the broker with the newest copies before broker {leader}",
             (shlex.join(("kafka-storage", "compare", *names)),),
@@ -195,7 +195,7 @@ def _features_behind(
             Severity.NOTE,
             f"metadata.version is {names[0]}, and Kafka {release.name} has {names[1]}",
             Place(node=node.config.node_id),
-            "finish the upgrade, when no downgrade is wanted any more",
+            "finish the upgrade once you will not go back",
             (f"kafka-features.sh --bootstrap-server {_SERVER} upgrade --release-version {name}",),
         )
 

@@ -310,7 +310,7 @@ def _held_back(
         end = "it is not known how far" if copied_to is None else f"up to offset {copied_to}"
         yield Reason(
             "not-in-tier",
-            f"segments go from the disk when they are in the tier: it has them {end}, and"
+            f"the disk keeps segments until the tier has them: it has them {end}, and"
             f" {many(len(uncopied), 'segment')} that are due may not be there",
             "the metrics RemoteCopyLagBytes and RemoteCopyErrorsPerSec of the leader tell why",
         )
@@ -350,7 +350,7 @@ def _compaction(state: RetentionState) -> Iterator[Reason]:
     if not dirty:
         yield Reason(
             "nothing-dirty",
-            f"nothing before the active segment ({active.base_offset}) is to be compacted",
+            f"nothing before the active segment ({active.base_offset}) needs compaction",
         )
     elif ratio <= least:
         yield Reason(

@@ -47,7 +47,7 @@ def why_kept(brokers: Sequence[Broker], topic: str, partition: int, now: int) ->
     """
     if topic == METADATA_TOPIC:
         raise UsageError(
-            "the metadata log is deleted behind its snapshots, not by the retention of topics",
+            "the metadata log is deleted up to its snapshots, not by the retention of topics",
             hint="metadata.max.retention.ms and metadata.max.retention.bytes bound it",
         )
     whys = [why for broker in brokers for why in _of_broker(broker, topic, partition, now)]

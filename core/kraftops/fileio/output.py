@@ -94,7 +94,7 @@ def open_output(
             new.sync()
         except OSError as error:
             text = f"{path} is written, but its directory cannot be synced: {error.strerror}"
-            raise OutputError(text, "a power cut could still take it away") from error
+            raise OutputError(text, "a power cut could still lose it") from error
     finally:
         new.close()
 

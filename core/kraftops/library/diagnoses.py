@@ -28,7 +28,7 @@ def doctor(source: Paths = (), *, config: Paths = (), deep: bool = False) -> Dia
     >>> import kraftops
     >>> diagnosis = kraftops.doctor("tests/data/log-directories/4.3.1/stopped")
     >>> diagnosis.exit_code, diagnosis.verdict
-    (0, 'nothing is wrong by 9 checks, 2 notes')
+    (0, 'nothing is wrong: 9 checks done, 2 notes')
 
     Where nothing is named, the Kafka of this host is examined.
 

@@ -344,8 +344,10 @@ def stalled(meter: CopyMeter, obstacles: Sequence[Obstacle]) -> KraftopsError:
     span = span_text(round(meter.still_seconds) * 1000)
     return KraftopsError(
         f"nothing has moved for {span}" + (f": {reasons}" if reasons else ""),
-        hint="kafka-cluster operations shows it; the same again goes on, operations cancel takes"
-        " it back",
+        hint=(
+            "kafka-cluster operations shows it; run it again to go on; operations cancel "
+            "takes it back"
+        ),
         code="stalled",
         obstacles=[
             {"code": code, "text": text, "partitions": [*map(str, partitions)]}

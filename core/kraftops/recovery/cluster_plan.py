@@ -136,7 +136,7 @@ def _named_voters(text: str, copies: Sequence[NodeCopy]) -> tuple[Voter, ...]:
         RecoveryRefused: the copy of a node does not tell its directory id.
     """
     if text == SELF:
-        raise UsageError(f"--voters {SELF}: a plan is of no node alone", "name its id: --voters 1")
+        raise UsageError(f"--voters {SELF}: a plan is for several nodes", "name its id: --voters 1")
     if not is_list_of_ids(text):
         return parse_initial_controllers(text)
     voters = []

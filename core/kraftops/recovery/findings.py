@@ -99,13 +99,13 @@ def _cut_records(partitions: PartitionPlan) -> Iterator[Finding]:
         # Measured on 4.3.1: a new controller fences all brokers, and the first eligible one leads.
         # With min.insync.replicas 1 that is the one fenced last, in whatever order they start.
         first = named("broker", first_brokers)
-        cure += f"; to start {first} before the others suffices only where several replicas stay "
+        cure += f"; starting {first} first is enough only where several replicas remain "
         cure += "eligible: with min.insync.replicas above 1, and ELR"
     if partitions.losses:
         yield Finding(
             "records-cut",
             Severity.LOSS,
-            str(total),
+            total.clause,
             cure=cure,
             consequence="; ".join(f"{topic}: {text}" for topic, text in meanings.items()),
             stake=Stake((total.acknowledged or 0) + (total.possible or 0), 0),
@@ -118,8 +118,10 @@ def _cut_records(partitions: PartitionPlan) -> Iterator[Finding]:
             Severity.RISK,
             f"disks have later leader epochs than the chosen log: {names}",
             cure=cure,
-            consequence="epochs are handed out again: replicas with other records of one epoch "
-            "do not notice, and followers with a higher epoch get no records",
+            consequence=(
+                "epochs would be used twice: replicas with different records of one epoch do "
+                "not notice, and followers with a higher epoch get no records"
+            ),
         )
 
 

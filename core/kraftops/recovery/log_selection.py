@@ -35,7 +35,7 @@ def own_directory(config: ServerConfig) -> LogDirectory:
         raise RecoveryRefused(
             "no-controller",
             f"{config.path}: node {config.node_id} is not a controller",
-            "run it with the configuration of one; what a broker has is given with --from",
+            "run it with the configuration of a controller; give the disks of brokers with --from",
         )
     directories = read_directories(config)
     own = next(directory for directory in directories if directory.is_metadata)

@@ -84,7 +84,7 @@ def _stops(plan: RecoveryPlan, hosts: Hosts) -> Iterator[WorkStep]:
     if hosts:
         yield WorkStep(
             "copy this directory to the host of each node, and install kraftops there",
-            check="`kafka-storage recover --help` prints a help on each. If kafka-storage is "
+            check="`kafka-storage recover --help` explains each. If kafka-storage is "
             "Kafka's there, set KAFKA_STORAGE to the path of that of kraftops, and use it in all "
             "commands",
         )

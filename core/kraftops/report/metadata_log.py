@@ -222,7 +222,7 @@ def _refuse_empty(loader: Loader, names: Sequence[str]) -> None:
     if loader.has_records and not loader.is_other_log:
         return
     if loader.is_over:
-        raise SourceError(f"{where}: nothing in it is as old as --until")
+        raise SourceError(f"{where}: it has nothing as old as --until")
     for finding in loader.image.log_findings:
         raise SourceError(f"cannot read {finding}")
     raise SourceError(f"{where}: there are no metadata records in it")

@@ -46,7 +46,7 @@ def story_of(names: Sequence[str], log: MetadataLog, span: Span) -> Story | None
     """
     count = _changes_in(log.timeline)
     if count > MOST_CHANGES:
-        text = f"{count:,} changes are too many to group: --since and --until choose."
+        text = f"{count:,} changes are too many to group: choose fewer with --since and --until."
         return Story(text, (), 0)
     try:
         incidents = _incidents(names, span)
@@ -65,7 +65,7 @@ def span_of_incident(names: Sequence[str], span: Span, number: int) -> Span:
     incidents = _incidents(names, span)
     if not 1 <= number <= len(incidents):
         raise UsageError(
-            f"the log tells of {len(incidents)} incidents, and not of incident {number}",
+            f"there is no incident {number}: the log has {len(incidents)}",
             "kraftops incidents lists them in this order",
             code="not-found",
         )

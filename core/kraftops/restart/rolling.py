@@ -40,7 +40,7 @@ SECONDS_A_NODE = 60
 _PAUSE_SECONDS = 0.5  # between two looks at nodes that take seconds to start
 _PROGRESS_SECONDS = 10.0  # between two lines about the same wait
 _MARK_SECONDS = 10.0  # for a mark to come from the broker that sets it into the metadata log
-_HINT = "the same restart goes on then; kafka-cluster operations cancel restart ends it"
+_HINT = "run the same restart again to go on; kafka-cluster operations cancel restart ends it"
 
 
 @dataclass(frozen=True, slots=True)

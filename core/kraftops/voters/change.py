@@ -220,7 +220,7 @@ class VoterChanges:
             if limit is not None and limit.is_over:
                 raise KraftopsError(
                     f"after {limit.seconds:g} s, controller {node} {reason}",
-                    hint="the same again waits on; --timeout SECONDS waits longer",
+                    hint="run it again to wait on; --timeout SECONDS waits longer",
                     code="not-in-time",
                 )
             if time.monotonic() >= next_line:

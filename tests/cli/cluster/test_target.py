@@ -38,7 +38,7 @@ def test_warnings_are_lines_on_standard_error(peer: Peer, tmp_path: Path) -> Non
     assert done.errors == [
         "kafka-cluster: warning: --config has been deprecated and will be removed in a future version",
         "hint: --command-config is its name now",
-        "kafka-cluster: warning: c.properties: line 1: the key no.such.key is unknown and means nothing",
+        "kafka-cluster: warning: c.properties: line 1: the key no.such.key is unknown, and ignored",
     ]  # fmt: skip
 
 

@@ -182,7 +182,7 @@ def test_request_without_an_answer_is_unknown_and_ends_the_work() -> None:
     assert "no answer within 0.6 s, after the request was sent" in data.errors[0]
     assert text.text == ""
     assert text.errors[1:] == [
-        "hint: it may be done later: look before you try again",
+        "hint: it may still be done: check before you try again",
         "kafka-cluster: not tried: broker 3, 4",
     ]
     assert len(nodes) == 3

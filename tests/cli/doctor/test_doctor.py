@@ -24,7 +24,7 @@ def test_healthy_broker_has_notes_alone() -> None:
     done = doctor(str(REAL / "stopped"))
 
     assert done.code == 0
-    assert done.text.splitlines()[0].startswith("nothing is wrong by ")
+    assert done.text.splitlines()[0].startswith("nothing is wrong: ")
     assert "severe" not in done.text
 
 
@@ -143,7 +143,7 @@ def test_codes_and_a_baseline_choose(tmp_path: Path) -> None:
     after = doctor(str(folder), "--baseline", str(tmp_path / "before.json"))
     assert (after.code, after.text.splitlines()[0]) == (
         0,
-        "nothing else is wrong by 9 checks; 1 finding not shown",
+        "nothing else is wrong: 9 checks done; 1 finding not shown",
     )
     assert doctor(str(folder), "--only", "no-such-code").code == 4
     assert doctor(str(folder), "--baseline", str(folder / "meta.properties")).code == 1

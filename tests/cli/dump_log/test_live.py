@@ -230,7 +230,7 @@ def test_server_says_where_controllers_are(
     assert "sasl.jaas.config" in alone.errors[0]
     assert both.code == 0
     assert both.errors == [
-        f"kafka-dump-log: warning: {client}: line 2: the key no.such.key is unknown and means nothing"
+        f"kafka-dump-log: warning: {client}: line 2: the key no.such.key is unknown, and ignored"
     ]
 
 

@@ -283,9 +283,9 @@ def test_partition_that_the_metadata_has_elsewhere_is_a_finding(tmp_path: Path) 
             "copy it [other-broker]"
         ),
         (
-            "loss: e/t-2: it is missing: the metadata has it here, in sync; the broker makes it "
-            "anew and empty, and may lead the other in-sync replicas [1]; put its directory back, "
-            "or restore it from a copy; or start the brokers [1] first [missing-partition]"
+            "loss: e/t-2: it is missing, and the metadata has it here, in sync: the broker makes an "
+            "empty one, and may lead the copies on broker 1; put its directory back, "
+            "or restore it from a copy; or start broker 1 first [missing-partition]"
         ),
         (
             "stops: d2: it is of node 1, the configuration of node 9; take it out of log.dirs: the "
@@ -403,13 +403,13 @@ def test_release_that_does_not_know_the_metadata(node: Path) -> None:
     done = verify(node, "--release-version", "4.0.1")
 
     assert done.code == 2
-    assert "metadata.version=30 is not what Kafka 4.0 knows; start Kafka 4.3 or later" in done.text
+    assert "Kafka 4.0 does not know metadata.version=30; start Kafka 4.3 or later" in done.text
 
 
 def test_release_of_an_installation(node: Path, tmp_path: Path) -> None:
     home = write_installation(tmp_path / "kafka", "kafka_2.13-4.0.0.jar")
 
-    assert "what Kafka 4.0 knows" in verify(node, "--kafka-home", str(home)).text
+    assert "Kafka 4.0 does not know" in verify(node, "--kafka-home", str(home)).text
 
 
 def test_release_and_installation_must_agree(node: Path, tmp_path: Path) -> None:

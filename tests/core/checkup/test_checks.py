@@ -108,7 +108,7 @@ def test_verdict_names_the_first_finding() -> None:
     verdict = diagnosis(check("a", NOTE, RISK)).verdict
 
     assert verdict == "1 risk; first: /d/t-0: it is short [missing-end]"
-    assert diagnosis(check("a", NOTE)).verdict == "nothing is wrong by 1 check, 1 note"
+    assert diagnosis(check("a", NOTE)).verdict == "nothing is wrong: 1 check done, 1 note"
 
 
 def test_codes_can_be_chosen_and_skipped() -> None:

@@ -203,5 +203,5 @@ def test_partition_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="gone-7 is not in") as error:
         why_kept([Broker(None, [directory])], "gone", 7, NOW)
     assert error.value.exit_code == 4
-    with pytest.raises(UsageError, match="behind its snapshots"):
+    with pytest.raises(UsageError, match="up to its snapshots"):
         why_kept([Broker(None, [directory])], "__cluster_metadata", 0, NOW)

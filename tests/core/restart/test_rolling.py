@@ -143,7 +143,7 @@ def test_a_node_that_does_not_come_back_ends_it() -> None:
 
     assert (error.code, stopped.restarted) == ("stalled", [102, 105, 103])
     assert "broker 103 has not registered with a new incarnation" in error.message
-    assert "the same restart goes on" in (error.hint or "")
+    assert "run the same restart again" in (error.hint or "")
 
 
 def test_a_node_without_a_disk_ends_it_at_once() -> None:

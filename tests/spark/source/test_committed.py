@@ -155,5 +155,5 @@ def test_a_stream_waits_for_markers_below_the_high_watermark(tmp_path: Path) -> 
 def test_a_running_quorum_has_no_isolation_level() -> None:
     options = {"controllers": "127.0.0.1:1", "isolationLevel": "read_committed"}
 
-    with pytest.raises(UsageError, match="not of the metadata log"):
+    with pytest.raises(UsageError, match="does not apply to the metadata log"):
         Stream(None, options).reader()

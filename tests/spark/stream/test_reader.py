@@ -299,7 +299,7 @@ def test_starting_offsets(
         ({"startingOffsets": '{"orders": {"0": 7}}'}, "it ends at offset 6, before 7"),
         ({"maxBytesPerTrigger": "0"}, "maxBytesPerTrigger is a number of bytes"),
         ({"failOnDataLoss": "maybe"}, "failOnDataLoss is true or false"),
-        ({"pushdown": "true"}, "pushdown means nothing in a stream"),
+        ({"pushdown": "true"}, "pushdown has no effect in a stream"),
     ],
 )
 def test_wrong_options_are_refused_by_name(

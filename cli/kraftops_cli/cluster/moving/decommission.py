@@ -99,10 +99,9 @@ they can be in, loads brokers evenly, and moves nothing else. Batch by batch, Ka
 replicas. When the brokers are empty, they are to be stopped; once they are fenced, they are
 unregistered.
 
-It can be killed at any moment and run again: it goes on where the cluster is. Nothing is kept but
-in the cluster. `status` shows how far it is, of all brokers
-that are leaving without --id; `cancel` ends reassignments in flight, and with --plan
-also moves back what has been moved.
+It can be killed at any moment. Run it again, and it goes on. All state is in the cluster. `status`
+shows the progress, without --id of all brokers that are leaving; `cancel` ends reassignments in
+flight, and with --plan also moves back what has been moved.
 
 With Kafka 4.3 no new partitions come to the brokers meanwhile. With -C as well as -b, the metadata
 log is followed instead of asking a broker every second, the brokers stay closed for new
@@ -154,7 +153,7 @@ def begin_decommission(
     try:
         end = run_decommission(access, request, work.printer())
     except (KeyboardInterrupt, SystemExit):  # or by a signal
-        work.terminal.error("interrupted: the same again goes on, cancel takes it back")
+        work.terminal.error("interrupted: run it again to go on; cancel takes it back")
         raise
     return _print_end(work, brokers, end)
 

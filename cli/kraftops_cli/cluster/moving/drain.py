@@ -43,7 +43,7 @@ class DrainOptions(ChangeOptions):
         "--save",
         metavar="FILE",
         required=True,
-        help="Keep the order before in this file, for undrain; a second run adds to it.",
+        help="Keep the old order in this file, for undrain; a second run adds to it.",
     )
     allow_single_replica: bool = single_replica_option()
 
@@ -61,9 +61,9 @@ class UndrainOptions(ChangeOptions):
     DrainOptions,
     examples=EXAMPLES,
     help="""\
-Have brokers lead no partitions: their replicas come last in the lists, and others are elected.
+Move leaders away from brokers: their replicas go to the end of the lists, and others are elected.
 
-No data is moved: the sets of replicas stay. --save keeps the order before, for `undrain`.
+No data is moved: the sets of replicas stay. --save keeps the old order, for `undrain`.
 Partitions that nobody else can lead are listed; the exit code is then 2, unless they have a single
 replica and --allow-single-replica is given.""",
 )

@@ -61,9 +61,9 @@ Empty a log directory of a broker with several: a full or suspect disk that is s
 replicas move into other directories of the same broker, to where the most room is.
 
 The plan is shown and must be confirmed, and is refused if there is too little room. Kafka puts new
-partitions where the fewest are, and so into an empty directory: cordon it (Kafka 4.3). If it is
-killed, run it again, or resume it by `operations`. A directory that has failed is a case for
-repair.""",
+partitions into the directory that has the fewest, which is then the empty one: cordon it (Kafka
+4.3). If it is killed, run it again, or resume it by `operations`. A directory that has failed is a
+case for repair.""",
 )
 def move_dirs(work: Work, options: MoveDirsOptions) -> int:
     """Run the subcommand; return its exit code."""

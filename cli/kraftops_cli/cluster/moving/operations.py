@@ -64,17 +64,17 @@ Show all that is under way: decommissions, rebalances, drains, restarts, reassig
 and cordons of kafka-cluster and of others; who does it, since when, how far it is, and why it does
 not move.
 
-Two looks a few seconds apart tell the rate, and the time left if anything moves. An operation of
-kafka-cluster has marks in the configuration of brokers, whose names say who began it; others are
-shown as `reassignments`, `throttles` and `cordon-ID`. A reassignment itself does not tell who asked
-for it: beside a rebalance, all count as its own. What is in force, and nobody works on it any more,
-is left-over.
+It looks twice, a few seconds apart, for the rate and the time left. An operation of kafka-cluster
+has marks in the configuration of brokers, whose names say who began it; others are shown as
+`reassignments`, `throttles` and `cordon-ID`. A reassignment does not tell who asked for it: during
+a rebalance, all count as its own. What is in force although nobody works on it any more is
+left-over.
 
 `cancel` ends reassignments in flight of the operations that are named, and removes their throttles,
 cordons and marks; what has been moved stays. After a restart it gives leaders back.
-`clear-throttles` removes their throttles only.
-`resume` goes on with a decommission; of all others it waits for the end of what is in flight, and
-then removes throttles and marks: rebalance itself plans anew.""",
+`clear-throttles` removes their throttles only. `resume` goes on with a decommission; for all others
+it waits for the end of what is in flight, and then removes throttles and marks. To plan again, run
+rebalance itself.""",
 )
 def operations(work: Work, options: OperationsOptions) -> int:
     """Run the subcommand; return its exit code."""

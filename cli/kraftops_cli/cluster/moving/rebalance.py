@@ -25,8 +25,8 @@ EXAMPLES = (
     answer="kraftops_cli.cluster.moving.plans:PLAN",
     examples=EXAMPLES,
     help="""\
-Give all brokers as many bytes, and then as many replicas, by as few copies as possible, as after
-new brokers have come.
+Give all brokers the same number of bytes, and then of replicas, with as few copies as possible: for
+example, after brokers were added.
 
 The plan is shown and must be confirmed. It keeps the replicas of a partition in as many racks as
 they can be in. Bytes within 5 % of the mean are even enough. If it is killed, run it again: it goes

@@ -78,10 +78,10 @@ Give others the replicas of brokers that are down for good; of a broker that run
 failed log directories.
 
 The plan is shown and must be confirmed. A partition with a leader gets a copy of it. One without a
-leader is listed with what can still be had: the brokers that had all acknowledged records, as the
-metadata log tells with -C, and replicas that run but lack records. One of these leads only if the
-partition is named by --elect-unclean: records that it lacks are lost. How many these are, the disks
-of the brokers tell (--from): no server does.
+leader is listed with what is left: the brokers that had all acknowledged records (from the metadata
+log, with -C), and running replicas that lack records. One of these leads only if the partition is
+named by --elect-unclean: records that it lacks are lost. Only the disks of the brokers tell how
+many these are (--from).
 
 Each partition has an outcome; the exit code is 2 if some cannot be repaired. Nobody is
 unregistered: decommission does that. If it is killed, run it again.""",

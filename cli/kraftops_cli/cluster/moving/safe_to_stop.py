@@ -56,10 +56,11 @@ Tell whether brokers and controllers can be stopped, all at once: exit code 0, o
 would go offline or under min.insync.replicas, or the quorum would lose its majority. Without --id,
 each node is listed with its answer.
 
-What is so already does not count: partitions without a leader, nodes that are down. A controller
-may stop if those that stay are a majority of the voters, and have all records of the log now.
-Partitions of a single replica go offline with their broker: they are counted apart, and are no
-reason to stay with --allow-single-replica, nor those of --exclude-topic.
+Existing problems do not count: partitions without a leader, nodes that are down. A controller may
+stop if those that stay are a majority of the voters, and have all records of the log now.
+Partitions of a single replica go offline with their broker: they are counted separately. With
+--allow-single-replica they do not keep a broker from stopping; neither do partitions of an
+--exclude-topic.
 
 With -b, a broker tells min.insync.replicas of each topic, with its own default. With -C alone, it
 is read from the metadata log, which does not have the defaults of server.properties: --min-isr

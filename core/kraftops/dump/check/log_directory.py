@@ -78,7 +78,7 @@ def _marker_findings(path: str) -> Iterator[Finding]:
     except SourceError:
         return
     if marker and "damage" in marker:
-        reason = f"{marker['damage']}; a start only looks whether it exists"
+        reason = f"{marker['damage']}; a start only checks whether it exists"
         yield Finding("bad-checkpoint", Severity.NOTE, reason, Place(file=path))
 
 

@@ -111,7 +111,7 @@ def check(loader: Loader, names: Sequence[str], *, is_over: bool) -> None:
     """
     if not loader.has_records:
         if is_over:
-            raise UsageError(f"{', '.join(names)}: nothing in it is as old as that")
+            raise UsageError(f"{', '.join(names)}: it has nothing that old")
         for finding in loader.image.log_findings:
             raise SourceError(f"cannot read {finding}")
         raise SourceError(f"{', '.join(names)}: there are no metadata records in it")

@@ -43,7 +43,7 @@ class LogOrder:
             yield GAP, f"offsets {expected} to {offset - 1} are missing"
         if self.logged is not None and offset < self.logged:
             if path != self._path:
-                yield REPEAT, f"offsets from {offset} on come again: they are left out"
+                yield REPEAT, f"offsets from {offset} on are repeated, and left out"
             self._path = path
             self.repeated = self.logged - 1
             if header.last_offset < self.logged:

@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from kraftops.display.sizes import named
 from kraftops.engine.metadata_state import PartitionState
 from kraftops.errors import KraftopsError
 from kraftops.fileio.reading import is_forbidden
@@ -144,18 +145,18 @@ def _missing_partition(
     where = "on this node" if is_reserved(assigned) else "here"
     if not path and not is_reserved(assigned):
         where = f"in directory {to_text(assigned)}, which is none of this node's"
-    problem = f"it is missing: the metadata has it {where}"
+    problem = f"it is missing, and the metadata has it {where}"
     place = Place(own, path or None, topic, number, os.path.join(path, f"{topic}-{number}"))
     holders = _holders(partition)
     if own not in holders:
-        problem += f"; the broker fetches it from the brokers {holders}"
+        problem += f"; the broker fetches it from {named('broker', holders)}"
         return note_finding(MISSING, problem, place, "leave it")
     others = [broker for broker in holders if broker != own]
-    problem += ", in sync; the broker makes it anew and empty"
+    problem += ", in sync: the broker makes an empty one"
     cure = "put its directory back, or restore it from a copy"
     if others:
-        problem += f", and may lead the other in-sync replicas {others}"
-        cure += f"; or start the brokers {others} first"
+        problem += f", and may lead the copies on {named('broker', others)}"
+        cure += f"; or start {named('broker', others)} first"
     return Finding(MISSING, Severity.LOSS, problem, place, cure)
 
 

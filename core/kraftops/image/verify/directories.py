@@ -50,12 +50,12 @@ UNKNOWN_TOPIC, UNKNOWN_PARTITION = "unknown-topic", "unknown-partition"
 NO_STRAYS = (OTHER_DIRECTORY, OTHER_NAME)
 """Codes of partitions that no broker sets aside."""
 _KEPT = (SET_ASIDE, OTHER_DIRECTORY)
-_COPY = "copy it, if the records are wanted"
+_COPY = "copy it if you need the records"
 _CURES = {
     OTHER_DIRECTORY: "leave it: the broker tells the controller where it is",
     OTHER_NAME: "rename it to that of the topic, if no other has it: no broker uses this one",
     OTHER_BROKER: "move it to a replica, with the broker stopped, or copy it",
-    SET_ASIDE: "remove it, if the records are not wanted",
+    SET_ASIDE: "remove it if you do not need the records",
 }
 
 
@@ -159,7 +159,7 @@ def _unknown(image: MetadataImage, name: str, topic_id: bytes) -> Misplacement:
     text = to_text(topic_id)
     if newer is None:
         return Misplacement(UNKNOWN_TOPIC, f"there is no topic {name} with the id {text}")
-    reason = f"the topic {name} is another one now: {to_text(newer)}, not {text}"
+    reason = f"topic {name} has another id now: {to_text(newer)}, not {text}"
     return Misplacement(UNKNOWN_TOPIC, reason, EntryKey("topics", (newer,)))
 
 

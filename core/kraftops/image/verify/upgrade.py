@@ -38,7 +38,7 @@ def upgrade_findings(image: MetadataImage, target: MetadataVersion) -> Iterator[
         if level > target.level:
             reason = f"metadata.version is {level} already, above {target.level} of {target.name}"
             entry = EntryKey("features", (METADATA_VERSION,))
-            cure = "there is no way back but a copy from before the upgrade"
+            cure = "the only way back is a copy from before the upgrade"
             yield state_finding(image, UPGRADE, reason, entry, cure)
     wanted = {METADATA_VERSION: target.level}
     wanted |= {name: default_level(name, target.level) for name in FEATURES}

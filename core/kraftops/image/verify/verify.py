@@ -74,14 +74,14 @@ def feature_findings(image: MetadataImage, release: Release) -> Iterator[Finding
         levels[METADATA_VERSION] = image.metadata_version[0]
     for name, level in levels.items():
         if not release.supports(name, level):
-            reason = f"{name}={level} is not what Kafka {release.name} knows"
+            reason = f"Kafka {release.name} does not know {name}={level}"
             yield state_finding(image, NEWER_FEATURE, reason, EntryKey("features", (name,)))
     address = image.quorum.kraft_version
     if address is not None:
         record: KRaftVersionRecord = image.read_control(address)
         level = record["kRaftVersion"]
         if level and not release.supports(KRAFT_VERSION, level):
-            reason = f"{KRAFT_VERSION}={level} is not what Kafka {release.name} knows"
+            reason = f"Kafka {release.name} does not know {KRAFT_VERSION}={level}"
             yield image.finding_at(NEWER_FEATURE, reason, address)
 
 

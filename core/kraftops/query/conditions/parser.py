@@ -174,7 +174,10 @@ class _Parser:
         """Parse the items that a list is compared with, in their order."""
         if not isinstance(operand, syntax.Path) or sign.word not in ("=", "!="):
             raise refusal(
-                self._text, sign.start, "a list is compared by = and !=", "as in replicas = [1, 2]"
+                self._text,
+                sign.start,
+                "a list can only be compared by = and !=",
+                "as in replicas = [1, 2]",
             )
         self.expect("[")
         values = () if self._has("]") else self._literals("]")
@@ -240,13 +243,13 @@ class _Parser:
                 self.expect("(")
                 path = self._operand()
                 if not isinstance(path, syntax.Path):
-                    raise refusal(self._text, path.index, "len() has a list in its parentheses")
+                    raise refusal(self._text, path.index, "len() takes a list")
                 self.expect(")")
                 return syntax.Length(path, token.start)
         pair = self._text[token.start - 1 : token.start + 1]
         hint = _OF_OTHERS.get(pair) if token.start else None
         if hint is None:
-            hint = "null is compared by `is null`" if token.word == "null" else self._example
+            hint = "null is tested by `is null`" if token.word == "null" else self._example
         raise refusal(self._text, token.start, f"a value is expected, not {_shown(token)}", hint)
 
     def _number(self, token: _Token) -> int | float:
@@ -259,7 +262,7 @@ class _Parser:
 
 
 _OF_OTHERS = {
-    "==": "equal is =, one sign",
+    "==": "equality is a single =",
     "&&": "both is: and",
     "||": "either is: or",
 }

@@ -249,6 +249,11 @@ class LossTotal(NamedTuple):
     def __str__(self) -> str:
         if not self.partitions:
             return self.reason
+        return self.clause[:1].upper() + self.clause[1:]
+
+    @property
+    def clause(self) -> str:
+        """The loss as a part of a sentence."""
         counts = {
             "acknowledged record": self.acknowledged,
             "possibly acknowledged record": self.possible,
@@ -258,8 +263,7 @@ class LossTotal(NamedTuple):
             records = f"at least {records}" if records else "an unknown number of records"
         verb = "would" if self.is_certain else "may"
         names, brokers = first_names(self.partitions), named("broker", self.brokers)
-        text = f"{records} of {names} {verb} be cut from {brokers}"
-        return text[:1].upper() + text[1:]
+        return f"{records} of {names} {verb} be cut from {brokers}"
 
 
 UNKNOWN_LEADERS = LossTotal(

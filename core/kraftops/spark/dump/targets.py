@@ -218,7 +218,7 @@ def finish(target: Target) -> None:
         sync_directory(os.path.dirname(os.path.abspath(path)))
     except OSError as error:
         text = f"{path} is written, but its directory cannot be synced: {error.strerror}"
-        raise OutputError(text, "a power cut could still take it away") from error
+        raise OutputError(text, "a power cut could still lose it") from error
     finally:
         if is_there:
             _delete_earlier(old, path)

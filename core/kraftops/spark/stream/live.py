@@ -70,7 +70,9 @@ class QuorumStream:
         if start not in (EARLIEST, LATEST):
             raise UsageError(
                 "startingOffsets of a running quorum are earliest or latest",
-                hint="a controller serves an offset only to who knows the epoch before it",
+                hint=(
+                    "a controller serves an offset only to a client that knows the epoch before it"
+                ),
             )
         log = self._log()
         return {_NAME: _mark(log.beginning() if start == EARLIEST else log.end())}

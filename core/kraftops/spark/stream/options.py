@@ -59,14 +59,16 @@ def stream_options(options: Mapping[str, str], source: SourceOptions) -> StreamO
     """
     by_name = {name.lower(): value for name, value in options.items()}
     if source.is_committed and "controllers" in by_name:
-        raise UsageError("isolationLevel is not of the metadata log: no producers write it")
+        raise UsageError(
+            "isolationLevel does not apply to the metadata log: producers do not write it"
+        )
     if TRANSACTION_STATE in source.columns:
         raise UsageError(
             "transactionState is of spark.read: a stream has rows before their markers",
             hint="isolationLevel=read_committed waits for them",
         )
     if source.pushdown:
-        raise UsageError("pushdown means nothing in a stream: Spark asks no stream for filters")
+        raise UsageError("pushdown has no effect in a stream: Spark pushes no filters into streams")
     if "endingoffsets" in by_name:
         raise UsageError("endingOffsets is an option of spark.read, not of spark.readStream")
     are_times = _BY_TIMESTAMP.lower() in by_name

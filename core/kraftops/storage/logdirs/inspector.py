@@ -119,7 +119,7 @@ def _bootstrap_findings(
     bootstrap = directory.bootstrap
     is_used = directory.log is not None and directory.log.is_used
     if bootstrap and bootstrap.damage:
-        cure = "remove it: a cluster that has begun needs it no more"
+        cure = "remove it: a cluster that has begun no longer needs it"
         if not is_used:
             cure = FORMAT_ANEW if is_new else "restore the metadata directory from a copy"
         yield Finding(

@@ -160,8 +160,10 @@ def _features(node: Node, release: Release) -> Iterator[Finding]:
         cure = f"start Kafka {supporting[0]} or later" if supporting else "start a newer Kafka"
         if path.endswith(".checkpoint"):
             anew = f"{FORMAT_ANEW} with --release-version {release.name}"
-            cure += f"; or {anew if _applies_bootstrap(node) else 'remove it: no more needed'}"
-        problem = f"{name}={level} is not what Kafka {release.name} knows"
+            cure += (
+                f"; or {anew if _applies_bootstrap(node) else 'remove it: it is no longer needed'}"
+            )
+        problem = f"Kafka {release.name} does not know {name}={level}"
         yield stop_finding("newer-feature", problem, Place(file=path), cure)
 
 

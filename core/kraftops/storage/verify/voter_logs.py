@@ -109,8 +109,9 @@ class _Quorum:
         lost = sorted(given - able)
         if lost and len(self.voters) - len(lost) < self.majority:
             problem = (
-                f"the quorum is lost: {_listed(lost)} of the voters {_listed(self.voters)} have "
-                f"not the directories that {self.newest.metadata_path} knows"
+                f"the quorum is lost: of the voters {_listed(self.voters)}, {_listed(lost)} "
+                f"do not have the "
+                f"directories that {self.newest.metadata_path} knows"
             )
             yield stop_finding("quorum-lost", problem, Place(), *self._cure())
 

@@ -27,7 +27,7 @@ def load_settings(path: str, warn: Callable[[str], None]) -> Settings:
     accepted = HONOURED | PASSED_OVER | SECURITY.keys()
     for key, entry in entries.items():
         if key not in accepted and not key.startswith(("config.providers.", "metrics.context.")):
-            warn(f"{path}: line {entry.line}: the key {key} is unknown and means nothing")
+            warn(f"{path}: line {entry.line}: the key {key} is unknown, and ignored")
     return client_settings(ClientProperties(path, entries))
 
 

@@ -21,20 +21,20 @@ A batch of metadata has at most 8 MiB, and comes whole; a million partitions tak
 
 _RESERVED_BYTES = 4 << 20  # for a frame before any of it is there
 _TLS_ALERT = 0x15  # the first byte of a TLS alert (RFC 8446, 5.1): the port speaks TLS
-_HTTP = "an HTTP server answers there, no Kafka"
+_HTTP = "an HTTP server answers there, not Kafka"
 _FOREIGN = {
     b"HTTP": _HTTP,
     b"<!DO": _HTTP,  # some servers answer a malformed request without an HTTP header
     b"<htm": _HTTP,
-    b"SSH-": "an SSH server answers there, no Kafka",
+    b"SSH-": "an SSH server answers there, not Kafka",
 }
 _TRUST_HINT = (
     "ssl.truststore.location or ssl.truststore.certificates in --command-config says whom to trust"
 )
 _OTHER_NAME = (62, 64)
 """OpenSSL's X509_V_ERR_HOSTNAME_MISMATCH and X509_V_ERR_IP_ADDRESS_MISMATCH."""
-_TLS_HINT = "it may want a certificate of ours: ssl.keystore.location in --command-config has it"
-_TLS_WANTED_HINT = "security.protocol in --command-config is SSL or SASL_SSL for that"
+_TLS_HINT = "it may want a client certificate: set ssl.keystore.location in --command-config"
+_TLS_WANTED_HINT = "set security.protocol to SSL or SASL_SSL in --command-config"
 _PROTOCOL_HINT = "it may expect TLS or SASL: security.protocol in --command-config sets that"
 
 
@@ -112,7 +112,10 @@ class Transport:
         return data
 
     def _refuse(self, head: bytes, size: int) -> NoReturn:
-        text, hint = f"no Kafka answers there: an answer would be of {size} bytes", "check the port"
+        text, hint = (
+            f"what answers there is not Kafka: an answer would have {size} bytes",
+            "check the port",
+        )
         if head in _FOREIGN:
             text = _FOREIGN[head]
         elif head[0] == _TLS_ALERT and head[1] == 3 and not self._is_tls:
@@ -125,7 +128,7 @@ class Transport:
         if self._is_fresh:
             text = f"it takes the connection, but gives no answer within {waited}"
             hint = (
-                "it may be no Kafka, or too busy, or expect TLS: check port and security.protocol"
+                "it may not be Kafka, be too busy, or expect TLS: check port and security.protocol"
             )
         return WireError.at(self.address, text, hint)
 

@@ -163,7 +163,7 @@ class SpooledImage:
         if self._loader.has_records:
             return
         if self._loader.is_over:
-            raise UsageError(f"{self.endpoint}: nothing in its log is as old as that")
+            raise UsageError(f"{self.endpoint}: its log has nothing that old")
         for finding in self._loader.image.log_findings:
             raise WireError(f"cannot read {finding}")
         raise WireError.at(self.endpoint, "there are no metadata records in its log")

@@ -25,7 +25,7 @@ from kraftops.wire.rpc.login import log_in
 
 SOFTWARE = "kraftops"
 FETCH, METADATA, DESCRIBE_QUORUM = 1, 3, 55
-UNKNOWN_HINT = "it may be done later: look before you try again"
+UNKNOWN_HINT = "it may still be done: check before you try again"
 _FIRST_CORRELATION_ID = int.from_bytes(b"\r\n\r\n")
 """An HTTP server takes it for the end of a request, and answers instead of waiting."""
 _MAX_BYTES_BEFORE_LOGIN = 1 << 20  # what is not a broker may claim any size

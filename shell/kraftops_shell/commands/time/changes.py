@@ -45,7 +45,7 @@ def incidents(session: Session, call: Call) -> None:
     rows = incidents_of(changes_between(session, call, is_for_incidents=True))
     _print(session, call, "incidents", INCIDENT, rows)
     if not rows:
-        session.err("incidents: the log tells of none")
+        session.err("incidents: the log has none")
 
 
 def _print(

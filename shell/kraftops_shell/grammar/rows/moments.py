@@ -90,7 +90,7 @@ oldest first.""",
             ),
             Flag("--broker", "ID", "Only changes about a broker: it leads, led, or is in the ISR."),
             Flag("--topic", "GLOB", "Only changes of topics, as 'orders*'."),
-            Flag("--where", "CONDITION", "Only changes of which a condition is true."),
+            Flag("--where", "CONDITION", "Only changes for which a condition is true."),
             Flag("--group-by", "cause", "A line for each cause, with its changes.", ("cause",)),
             Flag(
                 "--authorizer-log",

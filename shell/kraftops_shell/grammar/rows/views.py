@@ -19,7 +19,7 @@ _FORMS = (
     _SAFE,
 )
 
-_WHERE = Flag("--where", "CONDITION", "Only rows of which it is true.", values=Values.CONDITION)
+_WHERE = Flag("--where", "CONDITION", "Only rows for which it is true.", values=Values.CONDITION)
 _FLAGS = (
     _WHERE,
     Flag(
@@ -104,7 +104,7 @@ directory are listed, as of the end of these logs, wherever the session stands.
             Flag(
                 "--where",
                 "CONDITION",
-                "Only records of which it is true, as in dump-log.",
+                "Only records for which it is true, as in dump-log.",
                 values=Values.CONDITION,
             ),
             Flag("--all", None, "Show records that change nothing, too: those of idle time."),

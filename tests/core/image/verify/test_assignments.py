@@ -68,7 +68,7 @@ def test_partitions_where_they_belong_are_no_findings(tmp_path: Path) -> None:
     ("name", "topic_id", "code", "reason"),
     [
         ("gone-0", OTHER, "unknown-topic", f"there is no topic gone with the id {to_text(OTHER)}"),
-        ("t-0", OTHER, "unknown-topic", "the topic t is another one now"),
+        ("t-0", OTHER, "unknown-topic", "topic t has another id now"),
         ("t-7", TOPIC, "unknown-partition", "the topic t has no partition 7"),
         ("t-1", TOPIC, "other-broker", "node 1 is not among the replicas [2] of t"),
         ("t-1", None, "no-topic-id", "it has no topic id"),
@@ -124,9 +124,9 @@ def test_partition_in_another_directory_of_the_node_is_a_note(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("replicas", "isr", "severity", "path", "says"),
     [
-        ({1: D2}, [1], "loss", "d2/t-1", "the metadata has it here, in sync; the broker makes it"),
-        ({1: D2, 2: OTHER}, [1, 2], "loss", "d2/t-1", "may lead the other in-sync replicas [2]"),
-        ({1: D2, 2: OTHER}, [2], "note", "d2/t-1", "the broker fetches it from the brokers [2]"),
+        ({1: D2}, [1], "loss", "d2/t-1", "the metadata has it here, in sync: the broker makes"),
+        ({1: D2, 2: OTHER}, [1, 2], "loss", "d2/t-1", "may lead the copies on broker 2"),
+        ({1: D2, 2: OTHER}, [2], "note", "d2/t-1", "the broker fetches it from broker 2"),
         ({1: OTHER}, [1], "loss", "t-1", f"in directory {to_text(OTHER)}, which is none of this"),
         ({1: bytes(16)}, [1], "loss", "t-1", "the metadata has it on this node"),
     ],

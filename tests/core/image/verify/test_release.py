@@ -55,10 +55,10 @@ def test_features_that_a_release_does_not_know_are_found(tmp_path: Path) -> None
     image = load(tmp_path)
 
     assert told(release_findings(image, "3.8")) == [
-        (2, "x=1 is not what Kafka 3.8 knows"),
-        (3, "group.version=1 is not what Kafka 3.8 knows"),
-        (1, "metadata.version=22 is not what Kafka 3.8 knows"),
-        (0, "kraft.version=1 is not what Kafka 3.8 knows"),
+        (2, "Kafka 3.8 does not know x=1"),
+        (3, "Kafka 3.8 does not know group.version=1"),
+        (1, "Kafka 3.8 does not know metadata.version=22"),
+        (0, "Kafka 3.8 does not know kraft.version=1"),
     ]
     assert [offset for offset, _ in told(release_findings(image, "4.0"))] == [2]
 

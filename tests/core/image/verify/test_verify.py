@@ -219,8 +219,8 @@ def test_features_that_nobody_knows_are_found(tmp_path: Path) -> None:
     ]
 
     assert told(found(tmp_path, VERSION, *features)) == [
-        (2, "group.version=9 is not what Kafka 4.3 knows"),
-        (3, "new.version=1 is not what Kafka 4.3 knows"),
+        (2, "Kafka 4.3 does not know group.version=9"),
+        (3, "Kafka 4.3 does not know new.version=1"),
     ]
 
 

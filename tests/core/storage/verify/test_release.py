@@ -29,7 +29,7 @@ def stopping(node: Path, name: str, *overrides: str) -> list[str]:
 def test_metadata_version_of_a_later_release(static: Path, name: str) -> None:
     problems = stopping(static, name)
 
-    assert f"metadata.version=30 is not what Kafka {name} knows" in problems
+    assert f"Kafka {name} does not know metadata.version=30" in problems
 
 
 def test_broker_reads_the_metadata_version_of_its_bootstrap_checkpoint(tmp_path: Path) -> None:
@@ -39,7 +39,7 @@ def test_broker_reads_the_metadata_version_of_its_bootstrap_checkpoint(tmp_path:
     )  # fmt: skip
     assert format_node(node).code == 0
 
-    assert stopping(node, "4.0") == ["metadata.version=30 is not what Kafka 4.0 knows"]
+    assert stopping(node, "4.0") == ["Kafka 4.0 does not know metadata.version=30"]
     assert stopping(node, "4.3") == []
 
 
@@ -47,7 +47,7 @@ def test_feature_of_a_later_release(tmp_path: Path) -> None:
     node = make_node(tmp_path / "node")
     assert format_node(node, "-r", "4.0", "-f", "share.version=1").code == 0
 
-    assert stopping(node, "4.0") == ["share.version=1 is not what Kafka 4.0 knows"]
+    assert stopping(node, "4.0") == ["Kafka 4.0 does not know share.version=1"]
     assert stopping(node, "4.1") == []
 
 

@@ -256,7 +256,7 @@ def test_damaged_bootstrap_file(static: Path) -> None:
         "remove meta.properties and __cluster_metadata-0, and kafka-storage format anew"
     )
     used(static)
-    assert verified(static)[0].cure == "remove it: a cluster that has begun needs it no more"
+    assert verified(static)[0].cure == "remove it: a cluster that has begun no longer needs it"
 
 
 def test_info_finds_only_problems_in_small_files(standalone: Path) -> None:

@@ -133,7 +133,7 @@ def test_impossible_length(size: int) -> None:
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
 
-    assert f"an answer would be of {size} bytes" in error.message
+    assert f"an answer would have {size} bytes" in error.message
     assert peak < 8 << 20
 
 

@@ -430,7 +430,7 @@ CASES = {
     "partition of a topic that was deleted": Case(
         "used",
         LOSES,
-        r"d1/kept-.: the topic kept is another one now: .*\(100 records, .* as a stray",
+        r"d1/kept-.: topic kept has another id now: .*\(100 records, .* as a stray",
         in_partition("partition.metadata", f"version: 0\ntopic_id: {OTHER_ID}\n".encode()),
     ),
     "partition of an unknown topic": Case(

@@ -50,7 +50,7 @@ def test_incidents_are_lines(shell: Shell) -> None:
 
 
 def test_a_log_without_incidents_says_so(shell: Shell) -> None:
-    assert shell("incidents", "--until", "@30").err[-1] == "incidents: the log tells of none"
+    assert shell("incidents", "--until", "@30").err[-1] == "incidents: the log has none"
 
 
 @pytest.mark.parametrize("words", [("--kind", "colour"), ("--broker", "x"), ("--since", "soon")])

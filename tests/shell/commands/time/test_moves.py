@@ -58,7 +58,7 @@ def test_a_moment_is_an_offset_a_time_or_a_duration() -> None:
     assert shell("at", "300").lines == shell("at", "@2026-11-21T10:48:28.500Z").lines
     assert shell("at", "1h").out.startswith("@583 ")  # the log has ended before
     assert shell("at", "-1m").out.startswith("@429 ")  # a minute before its end
-    with pytest.raises(UsageError, match="nothing in it is as old"):
+    with pytest.raises(UsageError, match="it has nothing that old"):
         shell("at", "-1000d")
     with pytest.raises(UsageError, match="'xyz' is not a valid time"):
         shell("at", "xyz")
