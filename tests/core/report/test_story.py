@@ -50,7 +50,9 @@ def test_the_span_of_an_incident_has_a_minute_around_it() -> None:
     assert every[1].end
     assert (span.since, span.until) == (every[1].begin - 60_000, every[1].end + 60_000)
     assert story.span_of_incident(NAMES, ALWAYS, len(every)).until is None  # it still lasts
-    with pytest.raises(UsageError, match=f"tells of {len(every)} incidents, and not of"):
+    with pytest.raises(
+        UsageError, match=f"there is no incident {len(every) + 1}: the log has {len(every)}"
+    ):
         story.span_of_incident(NAMES, ALWAYS, len(every) + 1)
 
 
@@ -61,7 +63,7 @@ def test_too_many_changes_are_not_grouped(monkeypatch: pytest.MonkeyPatch) -> No
 
     assert told
     assert told.incidents == ()
-    assert "--since and --until choose" in told.text
+    assert "with --since and --until" in told.text
 
 
 def test_the_first_start_of_a_broker_is_not_an_outage() -> None:
