@@ -71,7 +71,9 @@ class DiskOptions(What):
     why: str | None = option(
         "--why",
         metavar="TOPIC-N",
-        help="Say instead why a partition is not deleted from or compacted, what will be deleted, and when. This reads its indexes, checkpoints and producer snapshots, and the metadata log.",
+        help="Say instead why records of a partition are not deleted or compacted, what will be "
+        "deleted, and when. This reads its indexes, checkpoints and producer snapshots, and the "
+        "metadata log.",
     )
     form: str = option("--format", **FORM_ATTRIBUTES)
 
