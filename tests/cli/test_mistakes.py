@@ -16,6 +16,7 @@ from tests.helpers.tools.console import (
 
 PLACES = {
     "META": "tests/data/dump-4.3.1/in/meta",
+    "LOG": "tests/data/dump-4.3.1/in/meta-follower/00000000000000000000.log",
     "SNAP": "tests/data/shell/in/crafted/crafted-all.checkpoint",
     "DISK": "tests/data/log-directories/4.3.1/stopped",
 }
@@ -56,6 +57,11 @@ MISTAKES = (
     ("kafka-cluster --timeout 1", 1, "--timeout goes after a command that takes it: cluster-id"),
     ("kafka-storage -c x format", 1, "-c goes after a command that takes it: info, format"),
     ('kraftops dump-log META --where "leader = 3"', 1, "perhaps value.leader"),
+    (
+        'kraftops dump-log LOG --where "value.leader = 3"',
+        1,
+        "perhaps --cluster-metadata-decoder is missing",
+    ),
     ('kraftops dump-log META --where "value.leader == 3"', 1, "equality is a single ="),
     ('kraftops dump-log META --where "value.leader = 3 && offset > 3"', 1, "both is: and"),
     ('kraftops dump-log META --where "isr = 3"', 1, "perhaps value.isr"),

@@ -43,8 +43,8 @@ makes of partitions and of the metadata log, and the disks against the metadata.
 whether they are one cluster, histories that diverge, records that a start would cut. Metadata:
 states that no server makes, brokers that are down, incidents of the last day, features behind the
 release. Disks: room, the days left, retention that does not work, hanging transactions.
-Certificates: those that end within 30 days. A running cluster (-b, -C): problems of partitions by
-cause, and operations that were left over.
+Certificates: those that end within 30 days. A running cluster (-b, -C): whether its quorum has a
+leader, and its voters run; problems of partitions by cause, and operations that were left over.
 
 Nothing is written, and only -b and -C use the network. Each check has its own limit of time, and
 one that fails does not stop the others: the table of checks has the reason. Without --deep

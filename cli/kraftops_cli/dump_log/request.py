@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -29,7 +29,7 @@ from kraftops.query.formats import CSV, CSV_SAFE
 from kraftops.query.query import NO_LIMIT, Query
 from kraftops.query.summary_order import BY_NAME
 from kraftops.records.dialects import KAFKA_DIALECT
-from kraftops.records.internal_topics import DEFAULT_CLASS, METADATA, USER
+from kraftops.records.internal_topics import DEFAULT_CLASS, INTERNAL_TOPICS, METADATA, USER
 from kraftops_cli.dump_log.filter_values import parsed_filter, refuse_unknown_types
 from kraftops_cli.dump_log.live_request import is_live, live_source
 from kraftops_cli.dump_log.options import DumpOptions
@@ -309,7 +309,27 @@ def _with_conditions(query: Query, options: DumpOptions, sources: list[Source]) 
     if options.groups:
         texts.append(about_groups(options.groups, decoders))
     now = int(time.time() * 1000)
-    return replace(query, filter=with_conditions(query.filter, texts, decoders, now))
+    try:
+        return replace(query, filter=with_conditions(query.filter, texts, decoders, now))
+    except UsageError as error:
+        if any(decoder.name != USER for decoder in decoders):
+            raise
+        fitting = _fitting_decoders(query.filter, texts, now)
+        hint = f"perhaps {' or '.join(fitting)} is missing" if fitting else error.hint
+        raise UsageError(error.message, hint) from None
+
+
+def _fitting_decoders(limits: Filter, conditions: Sequence[str], now: int) -> list[str]:
+    """Return the options of the decoders whose records have what conditions name."""
+    from kraftops.query.where import with_conditions
+    from kraftops.records.decoders import decoder_named
+
+    fitting = []
+    for topic in INTERNAL_TOPICS:
+        with suppress(UsageError):
+            with_conditions(limits, conditions, [decoder_named(topic.decoder)], now)
+            fitting.append(topic.option)
+    return fitting
 
 
 def _refuse_repeated(ctx: click.Context, paths: list[str], terminal: Terminal) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 
-from kraftops.checkup import cluster_checks, disk_checks
+from kraftops.checkup import cluster_checks, disk_checks, quorum_check
 from kraftops.checkup.examination import Examination
 from kraftops.errors import KraftopsError, with_code
 from kraftops.findings.finding import Finding
@@ -116,6 +116,10 @@ def _stopped(examination: Examination) -> str | None:
     return _several(examination)
 
 
+def _live(examination: Examination) -> str | None:
+    return None if examination.access else "no running cluster is named"
+
+
 def _metadata_or_live(examination: Examination) -> str | None:
     if examination.access is not None:
         return None
@@ -134,6 +138,7 @@ CHECKS = (
     Check("cluster", "nodes against each other", 60, disk_checks.one_cluster, _several),
     Check("copies", "copies of partitions on several brokers", 120, disk_checks.copies, _stopped),
     Check("metadata", "metadata and features", 60, disk_checks.metadata, _disks),
+    Check("quorum", "voters and leader of the quorum that runs", 60, quorum_check.quorum, _live),
     Check("problems", "partitions without all replicas", 60, cluster_checks.problems,
           _metadata_or_live),
     Check("incidents", "incidents of the last day", 60, cluster_checks.incidents, _metadata_log),

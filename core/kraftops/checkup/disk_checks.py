@@ -38,6 +38,7 @@ from kraftops.server.partition_files import partition_files
 from kraftops.storage.bootstrap.releases import METADATA_VERSION, by_level
 from kraftops.storage.logdirs.node import Node
 from kraftops.storage.verify.cluster import verify_cluster
+from kraftops.storage.verify.quorum import quorum_state_findings
 from kraftops.storage.verify.rival_quorums import rival_findings
 from kraftops.storage.verify.start import verify_node
 
@@ -88,6 +89,8 @@ def start(examination: Examination) -> Iterator[Finding]:
         for finding in verify_node(node):
             if not is_running or finding.code not in {*_OWN_STATE, "not-writable"}:
                 yield finding
+    for node in examination.copied:
+        yield from quorum_state_findings(node)
     for node in examination.whole_nodes:
         image = examination.images.get(node.cluster_id)
         if node.config.node_id == UNKNOWN_NODE:

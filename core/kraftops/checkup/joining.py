@@ -30,6 +30,8 @@ _CAUSES: Mapping[str, frozenset[str]] = {
     "disk-full-soon": frozenset({"retention-stuck"}),
     "directory-failed": frozenset({"directory-silent", "disk-full-soon"}),
     "incident": frozenset({"broker-down", "directory-failed"}),
+    # A node with both roles stops with both.
+    "voter-down": frozenset({"broker-down"}),
 }
 """Codes of causes by those of their effects, on the same node."""
 _CAUSES_ANYWHERE: Mapping[str, frozenset[str]] = {
@@ -45,7 +47,13 @@ _CAUSES_IN_PLACE: Mapping[str, frozenset[str]] = {
     "start-cuts-log": frozenset({"missing-end"}),
 }
 """The same for one partition."""
-_FIRST = ("min-isr-above-replicas", "directory-failed", "broker-down", "follower-behind")
+_FIRST = (
+    "no-leader",
+    "min-isr-above-replicas",
+    "directory-failed",
+    "broker-down",
+    "follower-behind",
+)
 """Codes of one severity that stand before others: more partitions follow from them."""
 _RANKS = {code: rank for rank, code in enumerate(_FIRST)}
 _EACH = frozenset({"incident", "unclean-elections"})

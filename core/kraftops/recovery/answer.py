@@ -71,6 +71,8 @@ LOSS = (
         numeral="amount",
         column=number_column("RECORDS"),
         get=lambda loss: len(loss.offsets),
+        # Of an archive without ends of logs none may be seen, and many may be lost.
+        cell=lambda loss: len(loss.offsets) or (0 if loss.copy.is_end_exact else None),
     ),
     counted(
         "acknowledged",

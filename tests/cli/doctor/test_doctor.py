@@ -192,6 +192,17 @@ def test_damage_is_found(tmp_path: Path, deep: tuple[str, ...]) -> None:
     assert "missing-end" in {finding["code"] for finding in json.loads(done.text)["findings"]}
 
 
+def test_directory_alone_has_its_quorum_state_read(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(REAL / "stopped", tmp_path / "d"))
+    (folder / "__cluster_metadata-0/quorum-state").write_text("{")
+
+    answer = json.loads(doctor("d", "--format", "json", cwd=tmp_path).text)
+
+    first = answer["findings"][0]
+    assert (first["code"], first["severity"]) == ("bad-quorum-state", "stops")
+    assert first["commands"] == ["rm d/__cluster_metadata-0/quorum-state"]
+
+
 def test_missing_configuration_is_told_as_such() -> None:
     done = doctor("-c", "no-such.properties")
 

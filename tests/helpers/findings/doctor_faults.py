@@ -4,11 +4,12 @@ import datetime as dt
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import chdir
+from functools import partial
 from pathlib import Path
 from threading import Event
 from unittest.mock import patch
 
-from kraftops.checkup import cluster_checks, examination
+from kraftops.checkup import cluster_checks, examination, quorum_check
 from kraftops.checkup.checks import CHECKS, run_checks
 from kraftops.checkup.examination import Examination
 from kraftops.log.indexes import TimeEntry
@@ -28,6 +29,7 @@ from tests.helpers.nodes.assigned_partitions import D1, assigned, broker, topic,
 from tests.helpers.nodes.node_directories import PROPERTIES, STATIC, format_node, make_node
 from tests.helpers.wire.certificates import authority
 from tests.helpers.wire.moving_cluster import MovingCluster
+from tests.helpers.wire.voting_quorum import VotingQuorum
 
 Raise = Callable[[Path], set[str]]
 NOW = 1_795_500_000_000
@@ -131,6 +133,14 @@ def _cordoned(_: Path) -> set[str]:
         return {finding.code for finding in cluster_checks.problems(Examination(access=access))}
 
 
+def _voters(_: Path, down: Sequence[int] = (), behind: Sequence[int] = ()) -> set[str]:
+    voters = VotingQuorum(3)
+    voters.down, voters.behind = {*down}, {*behind}
+    what = Examination(access=voters.access().cluster)
+    with patch("time.sleep"), patch("kraftops.voters.quorum._LOOK_SECONDS", 0.002):
+        return {finding.code for finding in quorum_check.quorum(what)}
+
+
 BEGIN = INCIDENT[:7]
 _MARKED = (30, [new_record("ConfigRecord", resourceType=4, resourceName="", name=MARK, value="x")])
 _WITH_DISKS = [registration(number, logDirs=[uuid(201), uuid(202)]) for number in (1, 2, 3)]
@@ -145,6 +155,9 @@ FAULTS: Mapping[str, Raise] = {
     "feature-behind": _behind,
     "operation-left": logged([*BEGIN, _MARKED]),
     "incident": logged(INCIDENT),
+    "no-leader": partial(_voters, down=[2, 3]),
+    "voter-down": partial(_voters, down=[3]),
+    "voter-behind": partial(_voters, behind=[3]),
     "broker-down": logged([*BEGIN, *INCIDENT[7:9]]),
     "directory-failed": logged(
         [*BEGIN[:1], (0.0, _WITH_DISKS), BEGIN[2], (5.0, [_PLACED]), (6.0, [_LOST, _OUT])]

@@ -44,12 +44,7 @@ def _metadata_log(node: Node) -> Iterator[Finding]:
     """Yield the damage and the gaps of the metadata log."""
     content = node.content
     folder = os.path.join(node.metadata.path, METADATA_PARTITION)
-    state_file = os.path.join(folder, quorum_state.FILE_NAME)
-    if problem := quorum_state.problem(state_file):
-        cure = "remove it: the epoch is found again, only the last vote is lost"
-        place = Place(directory=node.metadata_path, file=state_file)
-        finding = stop_finding("bad-quorum-state", problem, place, cure)
-        yield unless_forbidden(with_cure(finding, state_file), state_file)
+    yield from quorum_state_findings(node)
     for damage in content.damage:
         yield damage_finding(node, damage)
     if content.missing:
@@ -61,6 +56,16 @@ def _metadata_log(node: Node) -> Iterator[Finding]:
         yield Finding("missing-offsets", Severity.LOSS, problem, place, *_recover(node))
     if node.is_controller and node.metadata.meta and not node.log.is_used:
         yield from _forgotten_topics(node)
+
+
+def quorum_state_findings(node: Node) -> Iterator[Finding]:
+    """Yield why the epoch and the vote of a node cannot be read, which need no configuration."""
+    state_file = os.path.join(node.metadata.path, METADATA_PARTITION, quorum_state.FILE_NAME)
+    if problem := quorum_state.problem(state_file):
+        cure = "remove it: the epoch is found again, only the last vote is lost"
+        place = Place(directory=node.metadata_path, file=state_file)
+        finding = stop_finding("bad-quorum-state", problem, place, cure)
+        yield unless_forbidden(with_cure(finding, state_file), state_file)
 
 
 def _forgotten_topics(node: Node) -> Iterator[Finding]:

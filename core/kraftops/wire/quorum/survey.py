@@ -28,9 +28,9 @@ _GRACE = 0.5
 
 
 def survey(
-    addresses: Addresses, settings: Settings, cluster_id: str, seconds: float
+    addresses: Addresses, settings: Settings, cluster_id: str | None, seconds: float
 ) -> Sequence[ControllerAnswer]:
-    """Return the answers of the controllers of this cluster, within *seconds* in all.
+    """Return the answers of the controllers of a cluster, of any if None, within *seconds* in all.
 
     Addresses that do not answer, and those of brokers or of other clusters, are left out.
     """
@@ -48,7 +48,7 @@ def survey(
 class _Inquiry:
     """The question to controllers of a cluster, asked in several threads."""
 
-    def __init__(self, settings: Settings, cluster_id: str, deadline: Deadline) -> None:
+    def __init__(self, settings: Settings, cluster_id: str | None, deadline: Deadline) -> None:
         self._settings = settings
         self._cluster_id = cluster_id
         self._deadline = deadline

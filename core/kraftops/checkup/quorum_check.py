@@ -1,0 +1,127 @@
+"""The check of the quorum that runs: its leader, its majority, and the voters that lack it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from kraftops.checkup.examination import Examination
+from kraftops.display.sizes import many
+from kraftops.display.times import iso_time
+from kraftops.errors import WireError
+from kraftops.findings.finding import Evidence, Finding, Place, Severity
+from kraftops.reassign.access import ClusterAccess
+from kraftops.voters.access import QuorumAccess
+from kraftops.voters.quorum import Quorum, end_offset, look
+from kraftops.voters.rules import majority
+from kraftops.wire.quorum.survey import survey
+from kraftops.wire.rpc.cluster import ReplicaState, describe_quorum
+from kraftops.wire.rpc.error_codes import may_pass
+
+_SURVEY_SECONDS = 3.0
+"""A follower that has lost its leader names it for `controller.quorum.fetch.timeout.ms`, 2 s."""
+_STILL = (
+    "no metadata is committed: no partition gets another leader, and no topic is created or changed"
+)
+_START_VOTERS = (
+    "start voters until most of them run; if their disks are lost, kafka-storage recover goes on"
+    " from what is left"
+)
+_DESCRIBE = ("kafka-cluster describe -C HOST:PORT",)
+
+
+def quorum(examination: Examination) -> Iterator[Finding]:
+    """Yield the loss of the majority or of the leader; otherwise each voter that is missing.
+
+    Raises:
+        WireError: nobody answers, or it is not permitted.
+    """
+    access = examination.access
+    assert access is not None
+    try:
+        live = look(partial(QuorumAccess(access).ask, describe_quorum))
+    except WireError as error:
+        if not may_pass(error):
+            raise
+        yield _leaderless(access, error)
+        return
+    voter_set = live.voter_set
+    missing = [voter for voter in live.info.voters if voter.node_id in voter_set.missing]
+    needed = majority(len(voter_set.voters))
+    if len(voter_set.caught_up) < needed:
+        evidence = [Evidence(f"voter {voter.node_id}", _state(live, voter)) for voter in missing]
+        text = (
+            f"the quorum has lost its majority: of {many(len(voter_set.voters), 'voter')} {needed}"
+            f" must agree, and only {_listed(voter_set.caught_up)} up and caught up"
+        )
+        yield _no_leader(text, evidence)
+        return
+    is_last = len(voter_set.caught_up) == needed
+    for voter in missing:
+        yield Finding(
+            "voter-down" if _is_down(live, voter) else "voter-behind",
+            Severity.RISK,
+            f"voter {voter.node_id} {_state(live, voter)}",
+            Place(node=voter.node_id),
+            "start it, or replace it" if _is_down(live, voter) else "look at its disk and network",
+            _DESCRIBE,
+            consequence="the quorum loses its majority with the next voter" if is_last else "",
+        )
+
+
+def _is_down(live: Quorum, voter: ReplicaState) -> bool:
+    return voter.fetched_at < live.since
+
+
+def _state(live: Quorum, voter: ReplicaState) -> str:
+    """Return what a voter that is missing does, in words."""
+    if _is_down(live, voter):
+        # A leader that was elected after it stopped has never seen it.
+        since = f" since {iso_time(voter.fetched_at)}" if voter.fetched_at > 0 else ""
+        return f"has fetched nothing{since}"
+    return f"is {many(end_offset(live.info) - voter.end_offset, 'offset')} behind the leader"
+
+
+def _listed(nodes: frozenset[int]) -> str:
+    names = ", ".join(map(str, sorted(nodes))) or "none"
+    return f"{names} {'are' if len(nodes) > 1 else 'is'}"
+
+
+def _leaderless(access: ClusterAccess, error: WireError) -> Finding:
+    """Return the finding that nobody leads.
+
+    Raises:
+        WireError: no server answers at all, so that nothing is known.
+    """
+    endpoints = access.controllers
+    evidence: list[Evidence] = []
+    answering = 0
+    if endpoints is not None:
+        addresses = {(*named.address,): named.node_id for named in endpoints.bootstrap}
+        answers = survey(addresses, endpoints.settings, endpoints.cluster_id, _SURVEY_SECONDS)
+        states = {answer.address: answer.refusal or "it answers" for answer in answers}
+        answering = len(states)
+        for named in endpoints.bootstrap:
+            state = states.get(str(named.address), "it does not answer")
+            evidence.append(Evidence(str(named.address), state))
+    if not answering:
+        if access.brokers is None:
+            raise error
+        access.renew_deadline()
+        access.check()
+        evidence.append(Evidence("brokers", "one answers"))
+    who = f"{answering} of {many(len(evidence), 'controller')} answers" if answering else ""
+    return _no_leader(f"the quorum has no leader that answers: {who or error.message}", evidence)
+
+
+def _no_leader(text: str, evidence: Sequence[Evidence]) -> Finding:
+    return Finding(
+        "no-leader",
+        Severity.STOPS,
+        text,
+        Place(),
+        _START_VOTERS,
+        _DESCRIBE,
+        tuple(evidence),
+        _STILL,
+    )

@@ -1,0 +1,136 @@
+"""The quorum that runs: voters that are down or behind, no majority, no leader."""
+
+from contextlib import ExitStack
+from unittest.mock import patch
+
+import pytest
+
+from kraftops.checkup.checks import CHECKS, run_checks
+from kraftops.checkup.diagnosis import Diagnosis, Selection, diagnosis_of
+from kraftops.checkup.examination import Examination
+from kraftops.errors import AnswerError, WireError
+from kraftops.findings.finding import Evidence, Severity
+from kraftops.reassign.access import ClusterAccess
+from kraftops.wire.config.settings import Settings
+from kraftops.wire.net.addresses import Address, Bootstrap
+from kraftops.wire.net.deadline import Deadline
+from kraftops.wire.rpc.endpoints import Endpoints
+from tests.helpers.wire.peers import CLUSTER_ID, answer, described, free_port
+from tests.helpers.wire.quorums import Log
+from tests.helpers.wire.quorums import quorum as controllers_of
+from tests.helpers.wire.voting_quorum import VotingQuorum
+
+QUORUM = [check for check in CHECKS if check.name == "quorum"]
+
+
+def diagnosed(access: ClusterAccess) -> Diagnosis:
+    examination = Examination(access=access)
+    return diagnosis_of(examination, run_checks(examination, QUORUM), Selection())
+
+
+def judged(voters: VotingQuorum) -> Diagnosis:
+    with patch("time.sleep"), patch("kraftops.voters.quorum._LOOK_SECONDS", 0.002):
+        return diagnosed(voters.access().cluster)
+
+
+def test_quorum_whose_voters_all_run_has_no_finding() -> None:
+    diagnosis = judged(VotingQuorum(3))
+
+    assert (diagnosis.findings, diagnosis.exit_code) == ([], 0)
+
+
+def test_voter_that_is_down_is_a_risk_and_one_that_lags_another() -> None:
+    voters = VotingQuorum(5)
+    voters.down, voters.behind = {3}, {5}
+
+    diagnosis = judged(voters)
+
+    assert [(finding.code, finding.place.node) for finding in diagnosis.findings] == [
+        ("voter-down", 3),
+        ("voter-behind", 5),
+    ]
+    assert {finding.severity for finding in diagnosis.findings} == {Severity.RISK}
+    assert diagnosis.findings[1].text == "voter 5 is 40 offsets behind the leader"
+    assert "with the next voter" in diagnosis.findings[0].consequence
+    assert diagnosis.exit_code == 2
+
+
+def test_two_of_three_voters_that_have_just_been_killed_are_one_finding() -> None:
+    """Their leader answers until it notices that nobody follows it."""
+    voters = VotingQuorum(3)
+    voters.down = {2, 3}
+
+    (finding,) = judged(voters).findings
+
+    assert (finding.code, finding.severity) == ("no-leader", Severity.STOPS)
+    assert "of 3 voters 2 must agree, and only 1 is up" in finding.text
+    assert [fact.source for fact in finding.evidence] == ["voter 2", "voter 3"]
+
+
+def leaderless(controllers: list[Address], brokers: list[Address] | None = None) -> ClusterAccess:
+    """Return access to a cluster that waits a second for answers."""
+    settings = Settings(timeout=1.0, connect_timeout=0.5)
+    endpoints = [
+        Endpoints([Bootstrap(address) for address in addresses], settings) if addresses else None
+        for addresses in (brokers, controllers)
+    ]
+    return ClusterAccess(*endpoints, settings, deadline=Deadline(1.0))
+
+
+def test_controllers_without_a_leader_are_told_from_those_that_do_not_answer() -> None:
+    with ExitStack() as stack:
+        running = stack.enter_context(controllers_of(Log(leader=-1, epoch=4), 1))
+        dead = Address("localhost", stack.enter_context(free_port()))
+        alive = running.address(1)
+        node = {"broker_id": 1, "host": alive.host, "port": alive.port, "rack": None}
+        running.more = {
+            55: lambda version, correlation, _: answer(
+                "DescribeQuorum", version, correlation, error_code=6, topics=[]
+            ),
+            60: lambda version, correlation, _: described(
+                correlation, version, cluster_id=CLUSTER_ID, brokers=[node], controller_id=-1,
+                endpoint_type=2,
+            ),
+        }  # fmt: skip
+
+        diagnosis = diagnosed(leaderless([alive, dead]))
+
+    (finding,) = diagnosis.findings
+    assert (finding.code, diagnosis.exit_code) == ("no-leader", 2)
+    assert "1 of 2 controllers answers" in finding.text
+    assert finding.evidence == (
+        Evidence(str(alive), "it answers"),
+        Evidence(str(dead), "it does not answer"),
+    )
+
+
+def test_quorum_that_cannot_be_reached_is_not_called_lost() -> None:
+    with free_port() as port:
+        diagnosis = diagnosed(leaderless([Address("localhost", port)]))
+
+    assert (diagnosis.findings, diagnosis.exit_code) == ([], 5)
+    assert diagnosis.verdict.startswith(f"nothing could be examined: localhost:{port}: ")
+
+
+def test_quorum_that_does_not_answer_a_broker_that_runs_has_no_leader() -> None:
+    voters = VotingQuorum(3)
+    access = voters.access().cluster
+    with (
+        patch.object(type(access), "ask", side_effect=WireError("b:1: no answer")),
+        patch.object(type(access), "check"),
+    ):
+        (finding,) = diagnosed(access).findings
+
+    assert finding.code == "no-leader"
+    assert finding.evidence == (Evidence("brokers", "one answers"),)
+
+
+@pytest.mark.parametrize("code", [31, 35])
+def test_question_that_is_not_permitted_or_supported_is_told(code: int) -> None:
+    voters = VotingQuorum(3)
+    access = voters.access().cluster
+    with patch.object(type(access), "ask", side_effect=AnswerError("b:1: no", error_code=code)):
+        diagnosis = diagnosed(access)
+
+    assert (diagnosis.findings, diagnosis.exit_code) == ([], 2)
+    assert diagnosis.verdict.startswith("nothing could be examined: b:1: no")
