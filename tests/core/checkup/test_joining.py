@@ -53,6 +53,12 @@ def test_effect_is_evidence_of_its_cause_on_the_same_node() -> None:
     assert [fact.source for fact in second.evidence] == ["server-stops"]
 
 
+def test_node_with_both_roles_that_is_down_is_one_finding() -> None:
+    down = [finding(code, node=1) for code in ("voter-down", "broker-down")]
+
+    assert codes([*down, finding("voter-down", node=2)]) == ["broker-down", "voter-down"]
+
+
 def test_path_tells_the_node() -> None:
     cause = finding("start-refused", Severity.STOPS, file="/n1/d/t-0")
     effect = finding("server-stops", Severity.STOPS, directory="/n1/d")

@@ -10,7 +10,13 @@ from kraftops.wire.config.settings import Settings
 from kraftops.wire.net.addresses import parse_bootstrap
 from kraftops.wire.net.deadline import Deadline
 from kraftops.wire.rpc.bootstrap import connect
-from tests.helpers.kafka.nodes.clusters import Cluster, Shape, restarted, running_cluster
+from tests.helpers.kafka.nodes.clusters import (
+    Cluster,
+    Shape,
+    restarted,
+    running_cluster,
+    wait_for_leader,
+)
 from tests.helpers.kafka.nodes.nodes import until
 from tests.helpers.tools.console import KRAFTOPS, Done, run_command
 
@@ -74,3 +80,21 @@ def test_first_finding_about_running_servers_is_the_cause(jars: Path, tmp_path: 
 
         create_topic(cluster, "narrow", 101, min_insync_replicas="2")
         assert until(lambda: findings(*live) == [("min-isr-above-replicas", None)])
+
+
+def test_quorum_that_loses_its_voters_is_told_at_once(jars: Path, tmp_path: Path) -> None:
+    with running_cluster(jars, tmp_path, Shape(controllers=3, brokers=1)) as cluster:
+        live = ("-b", cluster.brokers, "-C", cluster.controllers, "--timeout", "5")
+        assert until(lambda: not findings(*live))
+        follower, other = sorted({1, 2, 3} - {wait_for_leader(cluster)})
+
+        cluster.nodes[follower].kill()
+        assert until(lambda: findings(*live) == [("voter-down", follower)])
+
+        cluster.nodes[other].kill()
+        # Its leader answers for three seconds more, until it has noticed.
+        for state in ("the quorum has ", "the quorum has no leader that answers: 1 of 3 "):
+            answer = json.loads(kraftops("doctor", *live, "--format", "json").text)
+            first = answer["findings"][0]
+            assert (first["code"], first["severity"]) == ("no-leader", "stops")
+            assert first["text"].startswith(state)
