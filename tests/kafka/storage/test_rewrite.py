@@ -128,7 +128,7 @@ def test_ensure_formats_an_empty_disk_of_a_node_that_has_run(jars: Path, used: C
     assert [one["action"] for one in found["directories"]] == ["keep", "formatted"]
     verified = storage("verify", used)
     assert verified.code == 2
-    assert len(topics) == verified.text.count("it is missing: the metadata has it")
+    assert len(topics) == verified.text.count("it is missing, and the metadata has it")
     with running(jars, used) as node:
         node.wait_ready()
         assert node.topics() == {"kept"}

@@ -175,7 +175,7 @@ def test_store_that_does_not_answer_is_one_line() -> None:
 
     assert done.code == 1
     assert done.errors == [
-        "kafka-dump-log: cannot reach http://127.0.0.1:9: Connection refused",
+        "kafka-dump-log: cannot reach http://127.0.0.1:9: Connection refused [unreadable]",
     ]
 
 

@@ -298,7 +298,7 @@ CASES = {
         removed(f"d1/{BOOTSTRAP}"),
     ),
     "future metadata.version": Case(
-        "controller", ENDS, "metadata.version=99 is not what", bootstrapped({}, 99), format_again
+        "controller", ENDS, "does not know metadata.version=99", bootstrapped({}, 99), format_again
     ),
     "future metadata.version for a cluster that has begun": Case(
         "used", STARTS, "", bootstrapped({}, 99)
@@ -424,7 +424,7 @@ CASES = {
     "partition missing": Case(
         "used",
         LOSES,
-        "d1/kept-.: it is missing: the metadata has it here, in sync",
+        "d1/kept-.: it is missing, and the metadata has it here, in sync",
         removed("d1/kept-*"),
     ),
     "partition of a topic that was deleted": Case(
@@ -584,7 +584,7 @@ CASES = {
     "log of a newer Kafka": Case(
         "grown",
         ENDS,
-        "metadata.version=99 is not what",
+        "does not know metadata.version=99",
         with_record(feature_record("metadata.version", 99)),
     ),
     "node id of a broker changed": Case(
