@@ -24,10 +24,10 @@ def main() -> None:
     log, *options = sys.argv[1:]
     left, add = 0, ReferenceScan.add
 
-    def counted(scan: ReferenceScan, batch: Batch) -> Iterator[Outcome]:
+    def counted(scan: ReferenceScan, batch: Batch, *, waits: bool = False) -> Iterator[Outcome]:
         nonlocal left
         left += 1
-        return add(scan, batch)
+        return add(scan, batch, waits=waits)
 
     ReferenceScan.add = counted  # type: ignore[assignment, method-assign]
     with LogFile(log) as file:

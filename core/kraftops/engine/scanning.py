@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from kraftops.engine.choice import engine_name
 from kraftops.engine.scan_contract import Outcome, Request, Scan, Why
+from kraftops.errors import SourceError
 from kraftops.log.batch import HEADER_SIZE, Batch
 from kraftops.log.reader import LogReader
 
@@ -55,6 +56,7 @@ class EngineScan:
         self.first_offset: int | None = None
         """The first and last offset; see `Scan`."""
         self.last_offset: int | None = None
+        self._has_rest = False
         self.position = -1
         """The position up to which the file was read; -1 without positions."""
 
@@ -71,6 +73,14 @@ class EngineScan:
         Raises:
             SourceError: the file cannot be read.
         """
+        try:
+            yield from self._outcomes(reader)
+        except SourceError:
+            yield from self._rest()
+            raise
+        yield from self._rest()
+
+    def _outcomes(self, reader: LogReader) -> Iterator[Outcome]:
         while True:
             if self.meter.is_spent:
                 reader.stop_short()
@@ -80,42 +90,59 @@ class EngineScan:
                 batch = reader.next_batch()
                 if batch is None:
                     return
-                yield from self.batch(batch)
+                yield from self.batch(batch, waits=True)
                 continue
             data, start, position = window
             outcome = self._scan.feed(data, start, position)
             reader.advance(outcome.next)
             self.position = position + outcome.next - start
             self._note_offsets(self._scan)
-            yield outcome
+            yield from self._in_order(outcome)
             is_stuck = outcome.why == Why.MORE and outcome.next == start
             if (outcome.why == Why.DECLINED or is_stuck) and (batch := reader.next_batch()):
-                yield from self._add(batch)
+                yield from self._add(batch, waits=True)
 
-    def batch(self, batch: Batch) -> Iterator[Outcome]:
-        """Yield the outcomes of one batch, of any kind; none once the budget is spent."""
+    def batch(self, batch: Batch, *, waits: bool = False) -> Iterator[Outcome]:
+        """Yield the outcomes of one batch, of any kind; none once the budget is spent.
+
+        If it *waits*, a few rows of columns come with those of the next batch: messages of magic 0
+        and 1 are a batch each, and 16,384 Arrow batches of one row take 5 s and 400 MB.
+        """
         if self.meter.is_spent:
             return
         if HEADER_SIZE <= batch.size == len(batch.data) and self._is_native:
             while True:
                 outcome = self._scan.feed(batch.data, 0, batch.position)
                 self._note_offsets(self._scan)
-                yield outcome
+                yield from self._in_order(outcome)
                 if outcome.next == batch.size:
                     self.position = batch.position + batch.size
                     return
                 if outcome.why != Why.FULL:
                     break
-        yield from self._add(batch)
+        yield from self._add(batch, waits=waits)
 
-    def _add(self, batch: Batch) -> Iterator[Outcome]:
+    def _add(self, batch: Batch, *, waits: bool) -> Iterator[Outcome]:
+        self._has_rest = waits
         reference = self._reference
         reference.first_offset, reference.last_offset = self.first_offset, self.last_offset
-        for outcome in reference.add(batch):
+        for outcome in reference.add(batch, waits=waits):
             self._note_offsets(reference)
             yield outcome
         self._scan.first_offset, self._scan.last_offset = self.first_offset, self.last_offset
         self.position = batch.position + batch.size
+
+    def _in_order(self, outcome: Outcome) -> Iterator[Outcome]:
+        """Yield an outcome after the rows that wait."""
+        if outcome.rows or outcome.notes:
+            yield from self._rest()
+        yield outcome
+
+    def _rest(self) -> Iterator[Outcome]:
+        """Yield the rows of declined batches that wait."""
+        if self._has_rest:
+            self._has_rest = False
+            yield from self._reference.rest()
 
     @cached_property
     def _reference(self) -> ReferenceScan:

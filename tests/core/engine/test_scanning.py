@@ -8,6 +8,7 @@ from kraftops.engine.choice import why_not_native
 from kraftops.engine.reference.scan import ReferenceScan
 from kraftops.engine.scan_contract import Outcome, Request, Why
 from kraftops.engine.scanning import EngineScan, line_count, open_scan
+from kraftops.errors import SourceError
 from kraftops.log.batch import Batch, Record
 from kraftops.log.reader import LogReader
 from kraftops.query.query import Query
@@ -81,6 +82,25 @@ def test_old_and_short_batches_are_read_among_others(name: str) -> None:
     text = b"".join(one.out for one in found).decode()
     assert text.count("\n| offset: ") == 7
     assert scan.position == len(data)
+
+
+@pytest.mark.parametrize("name", ["reference", ""])
+def test_rows_of_old_messages_come_before_the_error_of_the_next_read(name: str) -> None:
+    messages = [message_bytes(Record(offset, 0, None, b"v" * 99), 0) for offset in range(3)]
+    blocks = [b"".join(messages[:2]), messages[2]]
+
+    def read(_: int) -> bytes:
+        if not blocks:
+            raise SourceError("gone")
+        return blocks.pop(0)
+
+    outcomes: list[Outcome] = []
+    with using(name):
+        scan = open_scan(Request("0.log", Query("user", form="parquet")))
+    with pytest.raises(SourceError):
+        outcomes.extend(scan.outcomes(LogReader(read, 0, 1 << 20)))
+
+    assert sum(outcome.rows for outcome in outcomes) == 3
 
 
 def test_single_batch_is_read_by_the_same_engine(tmp_path: Path) -> None:

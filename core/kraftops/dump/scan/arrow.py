@@ -36,6 +36,7 @@ MERGED_ROWS, _MERGED_BYTES = 8 * MAX_ROWS, 2 << 20
 """The most rows, and bytes, of record batches that are merged."""
 GROUP_ROWS = MAX_ROWS
 """The approximate number of rows in a row group of a Parquet file."""
+_MOST_BATCHES = 256  # of a row group before they are merged: one of a single row takes 17 KB
 
 _VARIED = frozenset({"position", "baseOffset", "offset", "timestamp", "value"})
 """Columns whose values seldom repeat: dictionaries of them take a tenth of the time, and space."""
@@ -285,6 +286,8 @@ class ParquetFile:
         Raises:
             OSError: the file cannot be written.
         """
+        if len(self._batches) == _MOST_BATCHES:
+            self._batches = [_one_of(self._batches, self._schema, self._rows)]
         self._batches.append(batch)
         self._rows += batch.num_rows
         self._bytes += batch.nbytes

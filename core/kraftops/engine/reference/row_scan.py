@@ -140,6 +140,11 @@ class ColumnWriter:
         """Whether the call should end."""
         return len(self._rows) >= MAX_ROWS or self._size >= _MAX_BYTES
 
+    @property
+    def has_rows(self) -> bool:
+        """Whether there are rows that were not taken."""
+        return bool(self._rows)
+
     def add(self, row: Row) -> None:
         """Collect a row."""
         self._rows.append(row)

@@ -70,11 +70,20 @@ class ReferenceScan:
                 return self._outcome(start, Why.FULL)
         return self._outcome(start, Why.MORE)
 
-    def add(self, batch: Batch) -> Iterator[Outcome]:
-        """Read a batch of any kind: of any magic, damaged, or too large."""
+    def add(self, batch: Batch, *, waits: bool = False) -> Iterator[Outcome]:
+        """Read a batch of any kind: of any magic, damaged, or too large.
+
+        If it *waits*, a few rows of columns are left to the next call, or to `rest`.
+        """
         for _ in self._form.batch(batch):
             yield self._outcome(0, Why.FULL)
-        yield self._outcome(0, Why.MORE)
+        if not (waits and self._columns) or self._out.notes:
+            yield self._outcome(0, Why.MORE)
+
+    def rest(self) -> Iterator[Outcome]:
+        """Yield the rows of columns that wait."""
+        if self._columns and self._columns.has_rows:
+            yield self._outcome(0, Why.MORE)
 
     @property
     def _is_full(self) -> bool:

@@ -19,6 +19,7 @@ from kraftops.dump.scan.arrow import (
     arrow_batches,
     arrow_schema,
     batch_of,
+    first_batches,
     last_rows,
     merged,
     scan_batches,
@@ -31,9 +32,10 @@ from kraftops.origin import extra_remedy
 from kraftops.query.query import Query
 from kraftops.query.row import COLUMNS, Row
 from kraftops.records.internal_topics import decoder_names
+from tests.helpers.engine.choice import using
 from tests.helpers.logs.corpus_rows import query_of, rows
 from tests.helpers.logs.segments import IN
-from tests.helpers.logs.written import batch_bytes
+from tests.helpers.logs.written import batch_bytes, message_bytes
 
 SCHEMAS = Path(kraftops.__file__).with_name("arrow_schemas")
 LOG = IN / "meta/00000000000000000000.log"
@@ -164,6 +166,55 @@ def test_rows_come_in_batches_of_a_bounded_size(tmp_path: Path) -> None:
 
     assert [batch.num_rows for batch in arrow_batches(small, USERS)] == [GROUP_ROWS, 1]
     assert [batch.num_rows for batch in found] == [2, 2, 1]
+
+
+@pytest.mark.parametrize("engine", ["", "reference"])
+def test_messages_of_old_logs_come_together_and_in_order(tmp_path: Path, engine: str) -> None:
+    """Each was a record batch: a log of 1 MB took 20 s and 500 MB."""
+    records = [Record(offset, 0, None, b"v" * (offset % 25)) for offset in range(300)]
+    old = [message_bytes(record, record.offset % 2) for record in records]
+    path = tmp_path / "0.log"
+    path.write_bytes(b"".join(old[:200]) + batch_bytes(records[200:202]) + b"".join(old[202:])[:-1])
+
+    with using(engine):
+        batches = [*scan_batches(ByteRange(str(path)), Query(decoder="user"), Report(), USERS)]
+
+    table = pa.Table.from_batches(batches)
+    assert len(batches) <= 4
+    assert table["offset"].to_pylist() == [*range(299), None]
+    assert table["value"].to_pylist()[:-1] == [record.value for record in records[:-1]]
+
+
+def test_damage_after_the_last_asked_message_is_not_reported(tmp_path: Path) -> None:
+    good, bad = (message_bytes(Record(offset, 0, None, b"v"), 0) for offset in (0, 1))
+    path = tmp_path / "0.log"
+    path.write_bytes(good + bad[:-1] + b"w")
+    asked = Query(decoder="user", check=True)
+
+    for most, is_reported in ((1, False), (2, True)):
+        report = Report()
+        (batch,) = first_batches(ByteRange(str(path)), asked, report, most, USERS)
+        assert (batch.num_rows, report.has_lines) == (most, is_reported)
+
+
+def test_row_group_has_few_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The writer takes 0.4 ms for each, however small it is, and each takes 17 KB."""
+    chunks: list[int] = []
+    write_table = pq.ParquetWriter.write_table
+
+    def counting(writer: pq.ParquetWriter, table: pa.Table) -> None:
+        chunks.append(table["offset"].num_chunks)
+        write_table(writer, table)
+
+    monkeypatch.setattr(pq.ParquetWriter, "write_table", counting)
+    (batch,) = arrow_batches([Row("f", n, offset=n) for n in range(1000)], USERS)
+    path = tmp_path / "rows.parquet"
+    with path.open("wb") as file:
+        write_parquet((batch.slice(n, 1) for n in range(1000)), file.fileno(), USERS)
+
+    assert chunks
+    assert max(chunks) <= 256
+    assert pq.read_table(path)["offset"].to_pylist() == [*range(1000)]
 
 
 def test_small_batches_are_merged() -> None:
