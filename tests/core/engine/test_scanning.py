@@ -14,7 +14,7 @@ from kraftops.log.reader import LogReader
 from kraftops.query.query import Query
 from tests.helpers.engine.choice import using
 from tests.helpers.logs.segments import batch_around
-from tests.helpers.logs.written import batch_bytes, message_bytes
+from tests.helpers.logs.written import batch_bytes, message_bytes, wrapper_bytes
 
 DEEP = Query(decoder="user", deep_iteration=True)
 
@@ -101,6 +101,16 @@ def test_rows_of_old_messages_come_before_the_error_of_the_next_read(name: str) 
         outcomes.extend(scan.outcomes(LogReader(read, 0, 1 << 20)))
 
     assert sum(outcome.rows for outcome in outcomes) == 3
+
+
+def test_rows_that_keep_their_batches_do_not_wait_for_others() -> None:
+    """A row of 300 KB would keep the 60 MB that its batch inflates to."""
+    long = [Record(offset, 0, None, b"v" * 300_000) for offset in range(3)]
+    data = b"".join(wrapper_bytes([record], 1, 1) for record in long)
+
+    outcomes = open_scan(Request("0.log", Query("user", form="parquet"))).outcomes(reader_of(data))
+
+    assert [outcome.rows for outcome in outcomes if outcome.rows] == [1, 1, 1]
 
 
 def test_single_batch_is_read_by_the_same_engine(tmp_path: Path) -> None:

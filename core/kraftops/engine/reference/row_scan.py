@@ -134,6 +134,8 @@ class ColumnWriter:
         self._names = [name for name in COLUMNS if names is None or name in names]
         self._rows: list[Row] = []
         self._size = 0
+        self.has_views = False
+        """Whether a row is a view of its batch, which it keeps in memory."""
 
     @property
     def is_full(self) -> bool:
@@ -148,12 +150,13 @@ class ColumnWriter:
     def add(self, row: Row) -> None:
         """Collect a row."""
         self._rows.append(row)
+        self.has_views |= isinstance(row.key, LongText) or isinstance(row.value, LongText)
         self._out.count_row()
         self._size += (row.key_size or 0) + (row.value_size or 0) + _ROW_BYTES
 
     def take(self, outcome: Outcome) -> Outcome:
         """Return *outcome* with the columns so far."""
-        rows, self._rows, self._size = self._rows, [], 0
+        rows, self._rows, self._size, self.has_views = self._rows, [], 0, False
         return outcome._replace(rows=len(rows), columns=columns_of(rows, self._names))
 
 

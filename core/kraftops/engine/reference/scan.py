@@ -73,11 +73,12 @@ class ReferenceScan:
     def add(self, batch: Batch, *, waits: bool = False) -> Iterator[Outcome]:
         """Read a batch of any kind: of any magic, damaged, or too large.
 
-        If it *waits*, a few rows of columns are left to the next call, or to `rest`.
+        If it *waits*, a few rows of columns of an old one are left to the next call, or to `rest`.
         """
         for _ in self._form.batch(batch):
             yield self._outcome(0, Why.FULL)
-        if not (waits and self._columns) or self._out.notes:
+        may_wait = waits and batch.is_legacy and self._columns and not self._columns.has_views
+        if not may_wait or self._out.notes:
             yield self._outcome(0, Why.MORE)
 
     def rest(self) -> Iterator[Outcome]:
