@@ -106,7 +106,10 @@ def short() -> Iterator[None]:
 
     def temporary_file(*args: Any, **names: Any) -> Any:
         file = temporary(*args, **names)
-        return file if names.get("buffering", -1) else ShortFile(os.dup(file.fileno()), "r+")
+        if names.get("buffering", -1):
+            return file
+        with file:
+            return ShortFile(os.dup(file.fileno()), "r+")
 
     with ExitStack() as stack:
         for name, less in (
