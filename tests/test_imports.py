@@ -83,6 +83,7 @@ DOORS = {
     "kraftops.spark.datasource": "subclasses of Spark's classes",
     "kraftops.spark.jobs.task_source": "subclasses of Spark's classes",
     "kraftops.spark.sql.parts_writer": "subclasses of Spark's classes",
+    "kraftops.views.selection": "conditions, which few lists of changes have",
     "kraftops.wire.auth": "TLS stores, and SASL of kafka-python",
     "kraftops.wire.messages": "no modules: definitions that are read as data",
     "kraftops_shell.commands": "one command at a time",

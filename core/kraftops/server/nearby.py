@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
-from kraftops.server.log_directory import read_log_directory
-from kraftops.server.meta_properties import FILE_NAME, MetaProperties
+from kraftops.errors import DecodeError
+from kraftops.server.meta_properties import FILE_NAME, MetaProperties, read_meta
 
 _DEEPEST = 3  # as of copies of a cluster: CLUSTER/HOST/DISK/data
 
@@ -37,7 +37,7 @@ def directory_paths_near(sources: Iterable[str]) -> dict[bytes, str]:
         with suppress(OSError):
             beside += (entry.path for entry in os.scandir(os.path.dirname(directory)))
         for path in beside:
-            other = read_log_directory(path).meta
+            other = _meta_of(path)
             if other and other.directory_id and other.cluster_id == meta.cluster_id:
                 paths[other.directory_id] = path
     return paths
@@ -48,6 +48,12 @@ def _log_directories_of(sources: Iterable[str]) -> Iterator[tuple[str, MetaPrope
     for source in sources:
         path = os.path.abspath(source)
         for directory in (path, os.path.dirname(path), os.path.dirname(os.path.dirname(path))):
-            if meta := read_log_directory(directory).meta:
+            if meta := _meta_of(directory):
                 yield directory, meta
                 break
+
+
+def _meta_of(directory: str) -> MetaProperties | None:
+    with suppress(OSError, ValueError, DecodeError):
+        return read_meta(os.path.join(directory, FILE_NAME))
+    return None

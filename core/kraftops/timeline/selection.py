@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
 
 from kraftops.answers.fields import Field, numbers, parts, text, texts
 from kraftops.answers.fields import number as number_field
@@ -14,10 +15,11 @@ from kraftops.display.columns import Column, folded
 from kraftops.display.columns import number as number_column
 from kraftops.display.times import iso_time
 from kraftops.engine.metadata_state import PartitionState
-from kraftops.query.conditions.syntax import Condition
 from kraftops.timeline.changes import KINDS, MetadataChange
-from kraftops.views.selection import parsed_where, selected
 from kraftops.views.view import View, frame_of_rows
+
+if TYPE_CHECKING:
+    from kraftops.query.conditions.syntax import Condition
 
 _GROUP_GAP = 10_000  # ms; Kafka's own broker.session.timeout.ms is 9 s
 
@@ -43,6 +45,8 @@ class ChangeFilter:
         ]
         if self.where is None:
             return chosen
+        from kraftops.views.selection import selected
+
         rows = [[field.value_of(change) for field in CHANGE] for change in chosen]
         return [chosen[index] for index in selected(frame_of_rows(CHANGE, rows), self.where)]
 
@@ -67,6 +71,8 @@ def changes_where(conditions: Iterable[str], now: int) -> Condition | None:
     Raises:
         UsageError: one is wrong.
     """
+    from kraftops.views.selection import parsed_where
+
     view = View("changes", CHANGE, lambda *_: frame_of_rows(CHANGE, []))
     return parsed_where(view, conditions, now)
 
