@@ -126,7 +126,7 @@ def test_report_of_a_real_cluster_is_drawn(chromium: Browser, tmp_path: Path) ->
     command = texts(chromium, "#findings .command code")[0]
     words = shlex.split(command)
     assert words[0] == "kraftops"
-    shown = run_here(*words[1:], program=KRAFTOPS)
+    shown = run_here(*words[1:], program=KRAFTOPS, cwd=log)
     assert shown.code == 0
     assert f"offset: {offset} " in shown.text
 

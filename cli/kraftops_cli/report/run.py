@@ -161,6 +161,7 @@ def _run_files(
     terminal: Terminal,
 ) -> int:
     files = report_files(request.sources, bundles)
+    request = replace(request, heading=request.heading._replace(folder=files.folder))
     for error in files.unreadable:
         terminal.failure(error)
     if files.others:

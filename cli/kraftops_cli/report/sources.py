@@ -16,7 +16,12 @@ from kraftops.image.load.sources import base_offset_of
 from kraftops.log.files import STANDARD_INPUT, FileKind, file_name
 from kraftops.log.streams import open_log
 from kraftops.records.internal_topics import METADATA
-from kraftops.report.commands import MetadataCommands, of_archive, of_metadata_files
+from kraftops.report.commands import (
+    MetadataCommands,
+    folder_of,
+    of_archive,
+    of_metadata_files,
+)
 from kraftops.report.metadata_log import is_metadata_log
 
 if TYPE_CHECKING:
@@ -37,12 +42,16 @@ class MetadataFiles(NamedTuple):
 
 
 class ReportFiles(NamedTuple):
-    """All files of a report, its metadata log, and the metadata logs that are left out."""
+    """All files of a report, its metadata log, and the metadata logs that are left out.
+
+    *folder* is the nearest one that has all of them.
+    """
 
     sources: list[Source]
     metadata: MetadataFiles | None
     others: list[MetadataFiles]
     unreadable: list[SourceError]
+    folder: str | None
 
 
 def opened_bundles(
@@ -98,9 +107,17 @@ def report_files(names: Sequence[str], bundles: Mapping[str, Bundle]) -> ReportF
         if source.decoder == METADATA:
             key = os.path.dirname(source.path)
             groups.setdefault(key, []).append(source)
-    logs = sorted(map(_metadata_files, groups.values()), key=lambda log: log.size)
+    folder = folder_of(map(_known_as, sources))
+    logs = [_metadata_files(group, folder) for group in groups.values()]
+    logs.sort(key=lambda log: log.size)
     chosen = logs.pop() if logs else None
-    return ReportFiles(sources, chosen, logs, unreadable)
+    return ReportFiles(sources, chosen, logs, unreadable, folder)
+
+
+def _known_as(source: Source) -> str:
+    """Return what users know a file by: its archive, the directory of its partition, or itself."""
+    path = source.path
+    return archive_of(path) or (path if source.topic is None else os.path.dirname(path))
 
 
 def _expanded(
@@ -135,14 +152,14 @@ def _with_decoder(source: Source) -> Source:
     return replace(source, decoder=METADATA) if is_metadata else source
 
 
-def _metadata_files(sources: Sequence[Source]) -> MetadataFiles:
+def _metadata_files(sources: Sequence[Source], folder: str | None) -> MetadataFiles:
     paths = [source.path for source in sources]
     first = paths[0]
     bases = [base_offset_of(name) for name in map(file_name, paths) if name]
     size = (max(bases, default=0), sum(sizes_of(paths)))
     if sources[0].topic is None:
-        return MetadataFiles(tuple(paths), first, of_metadata_files(paths, None), size)
+        return MetadataFiles(tuple(paths), first, of_metadata_files(paths, None, folder), size)
     place = os.path.dirname(first)
-    archive = archive_of(first)
-    commands = of_archive(archive) if archive else of_metadata_files(paths, place)
-    return MetadataFiles((place,), place, commands, size)
+    if archive := archive_of(first):
+        return MetadataFiles((place,), place, of_archive(archive, folder), size)
+    return MetadataFiles((place,), place, of_metadata_files(paths, place, folder), size)

@@ -29,11 +29,15 @@ DEFAULT_TITLE = "Incident report"
 
 
 class Heading(NamedTuple):
-    """The title of a report, its span, and the program that makes it with its version."""
+    """The title of a report, its span, and the program that makes it with its version.
+
+    *folder* is where commands name files from; without one, they have absolute paths.
+    """
 
     title: str
     span: Span
     generator: str
+    folder: str | None = None
 
 
 class MetadataInput(NamedTuple):
@@ -79,7 +83,7 @@ def build(
             TimedIncident(incident, commands.changes(incident.begin, incident.end))
             for incident in (story.incidents if story else ())
         )
-    logs = logs_part(summaries, known_since)
+    logs = logs_part(summaries, known_since, heading.folder)
     times = [source.last_time for source in logs.sources if source.last_time is not None]
     since, until = heading.span.since, max(times, default=None)
     findings += log_findings(logs.logs, damaged, logs.transactions, since, until)
@@ -91,6 +95,7 @@ def build(
         generated_at=heading.span.now,
         generator=heading.generator,
         sources=logs.sources,
+        folder=heading.folder,
         window=Window(heading.span.since, heading.span.until),
         story=None if story is None else story.text,
         incidents=incidents,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os.path
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from shlex import join
 
@@ -13,6 +13,9 @@ from kraftops.records.internal_topics import INTERNAL_TOPICS
 
 _TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 """Names of topics that need no escapes in a path of the metadata shell."""
+
+_PLAIN = re.compile(r"\w")
+"""How names begin that no command takes for options, or for files with arguments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +55,23 @@ class MetadataCommands:
         return join([*self.shell, "history-of", f"/image/topics/byName/{topic}{below}"])
 
 
-def of_metadata_files(paths: Sequence[str], directory: str | None) -> MetadataCommands:
+def folder_of(paths: Iterable[str]) -> str | None:
+    """Return the nearest folder that all paths are in; None if none of them is on a disk."""
+    folders = [os.path.dirname(os.path.abspath(path)) for path in paths if "://" not in path]
+    return os.path.commonpath(folders) if folders else None
+
+
+def of_metadata_files(
+    paths: Sequence[str], directory: str | None, folder: str | None = None
+) -> MetadataCommands:
     """Return the commands about the files of a metadata log, or about its directory.
 
-    They name absolute paths: a page is read elsewhere than where it was made.
+    They name files from *folder* on, or by absolute paths: a page is read elsewhere than where it
+    was made.
     """
-    paths = list(map(_absolute, paths))
+    paths = [_name(path, folder) for path in paths]
     if directory is not None:
-        directory = _absolute(directory)
+        directory = _name(directory, folder)
         dump = ("kraftops", "dump-log", "--from-start", directory)
         of_directory = ("kraftops", "metadata-shell", "-s", directory)
         return MetadataCommands(dump, of_directory, ("kraftops", "changes", directory))
@@ -70,9 +82,9 @@ def of_metadata_files(paths: Sequence[str], directory: str | None) -> MetadataCo
     return MetadataCommands((*decoder, *paths), shell, ("kraftops", "changes", *paths))
 
 
-def of_archive(path: str) -> MetadataCommands:
+def of_archive(path: str, folder: str | None = None) -> MetadataCommands:
     """Return the commands about the metadata log in an archive: others read no archives."""
-    return MetadataCommands(changes_of=("kraftops", "changes", _absolute(path)))
+    return MetadataCommands(changes_of=("kraftops", "changes", _name(path, folder)))
 
 
 def of_controllers(addresses: str, cluster_id: str | None) -> MetadataCommands:
@@ -86,19 +98,24 @@ def of_controllers(addresses: str, cluster_id: str | None) -> MetadataCommands:
     )
 
 
-def of_log(paths: Sequence[str], *options: str) -> str | None:
+def of_log(paths: Sequence[str], folder: str | None, *options: str) -> str | None:
     """Return the command that prints records of other logs; None without names to read them by."""
     if not paths:
         return None
-    return join(["kraftops", "dump-log", *map(_absolute, paths), *options])
+    return join(["kraftops", "dump-log", *(_name(path, folder) for path in paths), *options])
 
 
-def bucket_of_log(paths: Sequence[str], decoder: str) -> str | None:
+def bucket_of_log(paths: Sequence[str], folder: str | None, decoder: str) -> str | None:
     """Return the command for records of another log from `{from}` to `{to}`, as `of_log`."""
     options = (topic.option for topic in INTERNAL_TOPICS if topic.decoder == decoder)
-    command = of_log(paths, next(options, "--print-data-log"))
+    command = of_log(paths, folder, next(options, "--print-data-log"))
     return None if command is None else f"{command} --since {{from}} --until {{to}}"
 
 
-def _absolute(path: str) -> str:
-    return path if "://" in path else os.path.abspath(path)
+def _name(path: str, folder: str | None) -> str:
+    if "://" in path:
+        return path
+    if folder is None:
+        return os.path.abspath(path)
+    name = os.path.relpath(path, folder)
+    return name if _PLAIN.match(name) else os.path.join(os.curdir, name)

@@ -384,12 +384,16 @@ class More:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A report; without a metadata log *story*, *cluster* and *timeline* are None."""
+    """A report; without a metadata log *story*, *cluster* and *timeline* are None.
+
+    *folder* is where the commands run; without one, they run anywhere.
+    """
 
     title: str
     generated_at: int
     generator: str
     sources: tuple[ReportSource, ...]
+    folder: str | None
     window: Window
     story: str | None
     incidents: tuple[TimedIncident, ...]

@@ -43,16 +43,21 @@ class LogsPart(NamedTuple):
 
 
 def logs_part(
-    summaries: Mapping[LogKey, Summary], known_since: Mapping[str, int | None]
+    summaries: Mapping[LogKey, Summary],
+    known_since: Mapping[str, int | None],
+    folder: str | None,
 ) -> LogsPart:
-    """Return what summaries tell a report; *known_since* is by decoder."""
+    """Return what summaries tell a report; *known_since* is by decoder.
+
+    Commands name files from *folder* on.
+    """
     fields = fields_of(summaries)
     order = sorted(summaries, key=lambda log: _rank(fields[log]))
     sources = [_source(log, fields[log], known_since) for log in order]
-    logs = [_log(log, summaries[log], fields[log]) for log in order[:MOST_LOGS]]
-    groups = sorted(_groups(fields), key=lambda group: (-(group.lag or 0), group.name))
+    logs = [_log(log, summaries[log], fields[log], folder) for log in order[:MOST_LOGS]]
+    groups = sorted(_groups(fields, folder), key=lambda group: (-(group.lag or 0), group.name))
     transactions = sorted(
-        _transactions(fields), key=lambda group: (group.since or 0, group.producer_id)
+        _transactions(fields, folder), key=lambda group: (group.since or 0, group.producer_id)
     )
     more = document.More(
         sources=max(len(sources) - MOST_SOURCES, 0),
@@ -107,7 +112,7 @@ def _source(
     )
 
 
-def _log(log: LogKey, summary: Summary, fields: Mapping[str, Any]) -> Log:
+def _log(log: LogKey, summary: Summary, fields: Mapping[str, Any], folder: str | None) -> Log:
     offsets, times = fields["offsets"], fields["times"]
     gaps = offsets["gaps"] or {"count": 0, "missing": 0}
     sites = [*fields["damage"]["first"], *fields["undecodable"]["first"]]
@@ -149,8 +154,8 @@ def _log(log: LogKey, summary: Summary, fields: Mapping[str, Any]) -> Log:
             *_series("records", "records", summary.history),
             *_series("bytes", "bytes", summary.volume),
         ),
-        command=of_log(_shown_paths(log, fields), "--summary"),
-        bucket_command=bucket_of_log(_shown_paths(log, fields), fields["decoder"]),
+        command=of_log(_shown_paths(log, fields), folder, "--summary"),
+        bucket_command=bucket_of_log(_shown_paths(log, fields), folder, fields["decoder"]),
     )
 
 
@@ -193,7 +198,7 @@ def _series(name: str, unit: str, histogram: TimeHistogram) -> Iterable[LogSerie
         )
 
 
-def _groups(fields: Mapping[LogKey, Mapping[str, Any]]) -> Iterable[Group]:
+def _groups(fields: Mapping[LogKey, Mapping[str, Any]], folder: str | None) -> Iterable[Group]:
     for log, log_fields in fields.items():
         for group in log_fields.get("groups", {}).get("groups", ()):
             lags = [entry["lag"] for entry in group["offsets"] if entry["lag"] is not None]
@@ -205,11 +210,13 @@ def _groups(fields: Mapping[LogKey, Mapping[str, Any]]) -> Iterable[Group]:
                 len(group["offsets"]),
                 sum(lags) if lags else None,
                 max((time for time in times if time is not None), default=None),
-                of_log(_shown_paths(log, log_fields), f"--group={group['group']}"),
+                of_log(_shown_paths(log, log_fields), folder, f"--group={group['group']}"),
             )
 
 
-def _transactions(fields: Mapping[LogKey, Mapping[str, Any]]) -> Iterable[OpenTransaction]:
+def _transactions(
+    fields: Mapping[LogKey, Mapping[str, Any]], folder: str | None
+) -> Iterable[OpenTransaction]:
     """Yield open transactions; those of transactional ids only where no log of data has them."""
     transactions = [
         (log, log_fields, transaction)
@@ -236,7 +243,9 @@ def _transactions(fields: Mapping[LogKey, Mapping[str, Any]]) -> Iterable[OpenTr
             offset,
             transaction["sinceMs"],
             of_log(
-                _shown_paths(log, log_fields), *([] if is_state else ["--offset", f"{offset}.."])
+                _shown_paths(log, log_fields),
+                folder,
+                *([] if is_state else ["--offset", f"{offset}.."]),
             ),
         )
 

@@ -48,5 +48,5 @@ def test_command_of_a_bucket_of_a_log_shows_its_records(tmp_path: Path, name: st
     words = shlex.split(command.replace("{to}", str(start + series["step"])))
 
     assert words[0] == "kraftops"
-    found = run_here(*words[1:], program=KRAFTOPS)
+    found = run_here(*words[1:], program=KRAFTOPS, cwd=tmp_path)
     assert found.text.count("| offset:") == series["values"][number] > 5

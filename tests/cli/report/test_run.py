@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import shutil
 import tarfile
 import time
 from pathlib import Path
@@ -48,26 +49,42 @@ def test_a_directory_is_told_with_its_cluster(log: Path) -> None:
     assert SECRET not in json.dumps(found)
 
 
-def test_commands_of_a_report_show_its_records(log: Path) -> None:
-
+def test_commands_of_a_report_run_in_a_copy_of_its_folder(log: Path, tmp_path: Path) -> None:
     found = _data(log)
+    assert found["folder"] == str(log)
+    copy = shutil.copytree(log, tmp_path / "copy")
     change = found["timeline"]["changes"][-1]
     words = shlex.split(change["command"])
     assert words[0] == "kraftops"
-    done = run_here(*words[1:], program=KRAFTOPS)
+    done = run_here(*words[1:], program=KRAFTOPS, cwd=copy)
     assert done.code == 0
     assert f"| offset: {change['offset']} " in done.text
 
     words = shlex.split(found["worst"]["partitions"][0]["command"])
-    done = run_here(*words[1:], program=KRAFTOPS)
+    done = run_here(*words[1:], program=KRAFTOPS, cwd=copy)
     assert done.code == 0
     assert "PARTITION_CHANGE_RECORD" in done.text
 
     template = found["timeline"]["bucketCommand"]
     shown = template.replace("{from}", str(at(12))).replace("{to}", str(at(13) + 1))
-    done = run_here(*shlex.split(shown)[1:], program=KRAFTOPS)
+    done = run_here(*shlex.split(shown)[1:], program=KRAFTOPS, cwd=copy)
     assert done.code == 0
     assert done.text.count("PARTITION_CHANGE_RECORD") == 2
+
+
+def test_commands_tell_logs_of_several_nodes_apart(log: Path, tmp_path: Path) -> None:
+    for node in ("-node", "node"):
+        shutil.copytree(log, tmp_path / node)
+
+    found = _data(*(tmp_path / node for node in ("-node", "node")))
+
+    assert found["folder"] == str(tmp_path)
+    commands = [shlex.split(source["command"]) for source in found["logs"]]
+    assert sorted(words[2] for words in commands) == [
+        "./-node/__cluster_metadata-0", "node/__cluster_metadata-0",
+    ]  # fmt: skip
+    for words in commands:
+        assert run_here(*words[1:], program=KRAFTOPS, cwd=tmp_path).code == 0
 
 
 def test_an_archive_is_told_as_its_directory(log: Path, tmp_path: Path) -> None:
@@ -78,8 +95,9 @@ def test_an_archive_is_told_as_its_directory(log: Path, tmp_path: Path) -> None:
 
     assert found["sources"][0]["name"].startswith(f"{path}!/")
     assert found["cluster"]["clusterId"] == "abc"
+    assert found["folder"] == str(tmp_path)
     for one in (found, plain):
-        for name in ("generatedAt", "sources", "logs"):
+        for name in ("generatedAt", "sources", "folder", "logs"):
             del one[name]
     without = json.loads(json.dumps(plain), object_hook=_without_command)
     assert json.loads(json.dumps(found), object_hook=_without_command) == without
@@ -270,10 +288,10 @@ def test_times_of_day_are_those_of_the_log_in_an_archive(tmp_path: Path) -> None
 
     (first, *_) = _data(archive, "--since", "23:51:10")["incidents"]
     command = shlex.split(first["command"])
-    done = run_here(*command[1:], "--format", "json", program=KRAFTOPS)
+    done = run_here(*command[1:], "--format", "json", program=KRAFTOPS, cwd=tmp_path)
 
     assert first["cause"] == "topic-created-again"
-    assert command[:3] == ["kraftops", "changes", str(archive)]
+    assert command[:3] == ["kraftops", "changes", archive.name]
     assert [(change["kind"], change["what"]) for change in json.loads(done.text)["changes"]] == [
         ("topic", "topic single"), ("topic", "topic single"),
     ]  # fmt: skip

@@ -243,7 +243,9 @@ def test_changes_by_the_format_of_the_cluster_are_marked() -> None:
     assert bootstrap == [2, 3, 4, 5, 6, 7, 8]
 
 
-def test_commands_name_absolute_paths(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_commands_without_a_folder_name_absolute_paths(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.chdir(tmp_path)
 
     commands = of_metadata_files((), "meta/__cluster_metadata-0")
@@ -254,7 +256,7 @@ def test_commands_name_absolute_paths(monkeypatch: pytest.MonkeyPatch, tmp_path:
     assert of_controllers("c:1", "abc").changes(0, None) == (
         "kraftops changes -C c:1 --expect-cluster-id abc --since 1970-01-01T00:00:00.000Z"
     )
-    assert of_log(["s3://bucket/t-0", "-odd"], "--summary") == (
+    assert of_log(["s3://bucket/t-0", "-odd"], None, "--summary") == (
         f"kraftops dump-log s3://bucket/t-0 {tmp_path}/-odd --summary"
     )
 

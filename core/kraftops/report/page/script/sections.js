@@ -19,6 +19,8 @@ function header() {
     .filter((each) => !isNone(each));
   const from = asked.since ?? report.timeline?.start ?? (times.length ? Math.min(...times) : null);
   const to = asked.until ?? report.timeline?.end ?? (times.length ? Math.max(...times) : null);
+  const id = cluster?.clusterId;
+  const ofCluster = isNone(id) ? "" : ` from cluster ${visible(id)}`;
   const isTimed = !isNone(from) && !isNone(to);
   const states = cluster && tally(cluster.brokers.map((each) => each.state));
   byId("facts").append(
@@ -44,6 +46,11 @@ function header() {
         plural(sum(sources.map((each) => each.records)), "record"),
         `${bytes(sum(sources.map((each) => each.bytes)))} in ${plural(sources.length + report.more.sources, "source")}`,
       ],
+      !isNone(report.folder) && [
+        "Commands run in",
+        name(report.folder),
+        `elsewhere, in a copy of it${ofCluster}`,
+      ],
     ]),
   );
   for (const source of sources.filter((each) => !isNone(each.knownSince)).slice(0, 5)) {
@@ -56,13 +63,14 @@ function header() {
       ),
     );
   }
-  const id = report.cluster?.clusterId;
-  const ofCluster = isNone(id) ? "" : `; elsewhere, take those of cluster ${visible(id)}`;
+  const where = isNone(report.folder)
+    ? ` Commands name the sources where it was made; elsewhere, take copies${ofCluster}.`
+    : "";
   byId("footer").append(
     el(
       "p",
       {},
-      `Made by ${visible(report.generator)} at ${timeText(report.generatedAt)} UTC. Times are in UTC. Commands name the sources where it was made${ofCluster}. This file asks no network for anything. Charts: uPlot, MIT License, © 2022 Leon Sorokin.`,
+      `Made by ${visible(report.generator)} at ${timeText(report.generatedAt)} UTC. Times are in UTC.${where} This file asks no network for anything. Charts: uPlot, MIT License, © 2022 Leon Sorokin.`,
     ),
   );
 }
