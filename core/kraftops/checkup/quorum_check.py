@@ -52,7 +52,7 @@ def quorum(examination: Examination) -> Iterator[Finding]:
         evidence = [Evidence(f"voter {voter.node_id}", _state(live, voter)) for voter in missing]
         text = (
             f"the quorum has lost its majority: of {many(len(voter_set.voters), 'voter')} {needed}"
-            f" must agree, and only {_listed(voter_set.caught_up)} up and caught up"
+            f" must agree, and only {_running(voter_set.caught_up)} up and caught up"
         )
         yield _no_leader(text, evidence)
         return
@@ -82,9 +82,9 @@ def _state(live: Quorum, voter: ReplicaState) -> str:
     return f"is {many(end_offset(live.info) - voter.end_offset, 'offset')} behind the leader"
 
 
-def _listed(nodes: frozenset[int]) -> str:
-    names = ", ".join(map(str, sorted(nodes))) or "none"
-    return f"{names} {'are' if len(nodes) > 1 else 'is'}"
+def _running(nodes: frozenset[int]) -> str:
+    names = ", ".join(map(str, sorted(nodes)))
+    return f"voters {names} are" if len(nodes) > 1 else f"voter {names} is"
 
 
 def _leaderless(access: ClusterAccess, error: WireError) -> Finding:

@@ -63,7 +63,7 @@ def test_two_of_three_voters_that_have_just_been_killed_are_one_finding() -> Non
     (finding,) = judged(voters).findings
 
     assert (finding.code, finding.severity) == ("no-leader", Severity.STOPS)
-    assert "of 3 voters 2 must agree, and only 1 is up" in finding.text
+    assert "of 3 voters 2 must agree, and only voter 1 is up" in finding.text
     assert [fact.source for fact in finding.evidence] == ["voter 2", "voter 3"]
 
 

@@ -84,7 +84,7 @@ def test_first_finding_about_running_servers_is_the_cause(jars: Path, tmp_path: 
 
 def test_quorum_that_loses_its_voters_is_told_at_once(jars: Path, tmp_path: Path) -> None:
     with running_cluster(jars, tmp_path, Shape(controllers=3, brokers=1)) as cluster:
-        live = ("-b", cluster.brokers, "-C", cluster.controllers, "--timeout", "5")
+        live = ("-b", cluster.brokers, "-C", cluster.controllers)
         assert until(lambda: not findings(*live))
         follower, other = sorted({1, 2, 3} - {wait_for_leader(cluster)})
 
@@ -93,8 +93,10 @@ def test_quorum_that_loses_its_voters_is_told_at_once(jars: Path, tmp_path: Path
 
         cluster.nodes[other].kill()
         # Its leader answers for three seconds more, until it has noticed.
-        for state in ("the quorum has ", "the quorum has no leader that answers: 1 of 3 "):
-            answer = json.loads(kraftops("doctor", *live, "--format", "json").text)
+        for state in ("the quorum has ", "the quorum has no leader that answers: "):
+            answer = json.loads(
+                kraftops("doctor", *live, "--timeout", "3", "--format", "json").text
+            )
             first = answer["findings"][0]
             assert (first["code"], first["severity"]) == ("no-leader", "stops")
             assert first["text"].startswith(state)
