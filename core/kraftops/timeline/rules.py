@@ -36,25 +36,25 @@ RULES = (
     ),
     Rule(
         "bad-configuration",
-        "stopped in order after min.insync.replicas was set too high",
+        "stopped cleanly after min.insync.replicas was set too high",
         "Partitions fell below the min.insync.replicas that was set shortly before, and needed all"
         " their replicas: no broker may stop then",
     ),
     Rule(
         "rolling-restart",
         "were restarted one after another",
-        "All stopped in order, each one within minutes after the one before",
+        "All stopped cleanly, each within minutes of the one before",
     ),
     Rule(
         "stopped",
-        "stopped in order",
+        "stopped cleanly",
         "A heartbeat with wantShutDown sets inControlledShutdown before the broker is fenced"
         " (BrokerHeartbeatManager)",
     ),
     Rule(
         "restarted",
-        "was restarted in order",
-        "It stopped in order, and registered again with another broker epoch",
+        "was restarted cleanly",
+        "It stopped cleanly, and registered again with another broker epoch",
     ),
     Rule(
         "flapping",
@@ -80,7 +80,7 @@ RULES = (
     Rule(
         "cut-off",
         "was cut off from the controllers, or paused",
-        "It was fenced, and unfenced with the same broker epoch: its process lived on, and its"
+        "It was fenced, and unfenced with the same broker epoch: its process lived on, but its"
         " heartbeats did not arrive in time",
     ),
     Rule(
@@ -97,12 +97,12 @@ RULES = (
     Rule(
         "controller-failover",
         "became leader of the quorum",
-        "Another controller leads than before, by the control record of its epoch",
+        "A control record of a new epoch names another leader",
     ),
     Rule(
         "reassignment",
         "were moved to other replicas",
-        "Replicas of partitions changed, as a client asked for",
+        "A client asked for other replicas of partitions",
     ),
     Rule(
         "topic-created-again",
@@ -112,8 +112,8 @@ RULES = (
     Rule(
         "feature-changed",
         "was set while the cluster ran",
-        "A level that the cluster had is another: brokers speak other protocols from then on, and"
-        " some levels cannot go back (KIP-584)",
+        "A feature has another level than before: brokers use other protocols from then on, and"
+        " some levels cannot be lowered again (KIP-584)",
     ),
 )
 """In the order in which they are tried."""
