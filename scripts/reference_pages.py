@@ -12,7 +12,7 @@ import kraftops
 from command_tree import REPOSITORY, Tool, names, programs, summary
 from generate import answer_of, found_by
 from kraftops.answers.schema import manual_of
-from kraftops.checkup.codes import CodePage
+from kraftops.checkup.codes import INCIDENT, CodePage
 from kraftops.checkup.codes import pages as code_pages
 from kraftops.wire.config.client_keys import HONOURED, SECURITY
 from kraftops_cli.root import root
@@ -25,6 +25,17 @@ from kraftops_shell.grammar.registry import COMMANDS
 SCHEMAS = "core/kraftops/json_schemas"
 _COLUMNS = 76  # of texts of the shell
 _CODES = {page.code for page in code_pages()}
+_FINDERS = {
+    "check": "kafka-dump-log --check",
+    "verify": "kafka-storage verify",
+    "shell": "kraftops metadata-shell verify",
+    "report": "kraftops report",
+    "recover": "kafka-storage recover",
+    "doctor": "kraftops doctor",
+    "incidents": "kraftops incidents",
+    "operations": "kafka-cluster operations",
+}
+"""Commands by the tools of the catalogue and of other codes."""
 
 
 def pages() -> dict[str, str]:
@@ -190,13 +201,19 @@ def _scale(page: CodePage) -> str:
 def _code(code: str, group: list[CodePage]) -> Iterator[str]:
     yield from (f"# {code}", "")
     for page in group:
-        yield from (f"**{text_of(page.title)}** ({page.kind}, {_scale(page)})", "")
-        if page.action:
-            yield from ("## What to do", "", text_of(page.action), "")
-            yield from ("## What it means", "", text_of(page.meaning or ""), "")
-            yield from ("## What Kafka does", "", text_of(page.kafka or ""), "")
-            yield from ("## How to be sure", "", text_of(page.proof or ""), "")
-            yield from ("", f"Found by: {', '.join(page.tools)}.", "")
+        title = text_of(page.title[0].upper() + page.title[1:])
+        yield from (f"**{title}** ({page.kind}, {_scale(page)})", "")
+        sections = {
+            "What to do": page.action,
+            "What it means": page.meaning,
+            "How the log shows it" if page.kind == INCIDENT else "What Kafka does": page.kafka,
+            "How to be sure": page.proof,
+        }
+        for heading, text in sections.items():
+            if text:
+                yield from (f"## {heading}", "", text_of(text), "")
+        if page.tools:
+            yield from (f"Found by {', '.join(f'`{_FINDERS[tool]}`' for tool in page.tools)}.", "")
         else:
             yield from ("The message says which file, node or option, and what to do.", "")
 
