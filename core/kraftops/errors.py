@@ -58,7 +58,7 @@ CODES: Mapping[str, Code] = {
     "broker-not-visible": Code(3, "the user may not see whether a broker is still needed"),
     "broker-age-unknown": Code(3, "the log does not tell how long a broker has been fenced"),
     "not-confirmed": Code(3, "nobody has confirmed the change"),
-    "majority-at-risk": Code(3, "the quorum would lose its majority, or could after one more failure"),
+    "majority-at-risk": Code(3, "the quorum loses its majority, or could after one more failure"),
     "static-quorum": Code(3, "the voters are in the configuration of nodes: kraft.version is 0"),
     "quorum-not-found": Code(3, "nodes would find no voter at the addresses that they have"),
     "other-cluster": Code(3, "the cluster has another id than was expected"),
