@@ -76,7 +76,8 @@ def _run(examination: Examination, run: CheckRun) -> None:
         if not run.reason:
             if examination.access is not None:
                 examination.access.renew_deadline()
-            run.findings = list(run.check.find(examination))
+            run.findings = findings = list[Finding]()
+            findings.extend(run.check.find(examination))  # those before an error stay
     except KraftopsError as error:
         run.status, run.reason = Status.FAILED, with_code(error.message, error.code)
         run.is_unreachable = error.code in ("no-answer", "no-leader", "not-in-time")
@@ -100,6 +101,11 @@ def _named(examination: Examination) -> str | None:
 
 def _disks(examination: Examination) -> str | None:
     return _named(examination) or (None if examination.nodes else "no log directory can be read")
+
+
+def _whole(examination: Examination) -> str | None:
+    reason = "of archives only the last segments are read"
+    return _disks(examination) or (None if examination.whole_nodes else reason)
 
 
 def _deep(examination: Examination) -> str | None:
@@ -142,9 +148,9 @@ CHECKS = (
     Check("problems", "partitions without all replicas", 60, cluster_checks.problems,
           _metadata_or_live),
     Check("incidents", "incidents of the last day", 60, cluster_checks.incidents, _metadata_log),
-    Check("room", "room on disks", 30, disk_checks.room, _disks),
-    Check("retention", "retention that does not work", 30, disk_checks.retention, _disks),
-    Check("transactions", "hanging transactions", 60, disk_checks.transactions, _disks),
+    Check("room", "room on disks", 30, disk_checks.room, _whole),
+    Check("retention", "retention that does not work", 30, disk_checks.retention, _whole),
+    Check("transactions", "hanging transactions", 60, disk_checks.transactions, _whole),
     Check("certificates", "certificates that end", 10, cluster_checks.certificates, _configs),
     Check("operations", "operations that were left over", 60, cluster_checks.operations,
           _metadata_or_live),

@@ -114,7 +114,7 @@ def diagnosis_of(
 
 
 def _renamed(finding: Finding, examination: Examination) -> Finding:
-    commands = tuple(map(examination.typed, finding.commands))
+    commands = tuple(filter(None, map(examination.typed, finding.commands)))
     return replace(finding.renamed(examination.shown), commands=commands)
 
 

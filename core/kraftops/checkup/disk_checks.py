@@ -104,6 +104,18 @@ def start(examination: Examination) -> Iterator[Finding]:
         if node.is_broker and not examination.is_deep:
             release = assumed.newest.release.name
             yield from loading_findings(node, image, release, LIGHT_BYTES)
+    yield from _packed_starts(examination)
+
+
+def _packed_starts(examination: Examination) -> Iterator[Finding]:
+    """Yield what a start makes of the partitions in archives, as of those in directories."""
+    for node in examination.packed_nodes:
+        if not node.is_broker:
+            continue
+        is_identified = node.config.node_id != UNKNOWN_NODE
+        image = examination.images.get(node.cluster_id) if is_identified else None
+        release = assumed_release(node, image, examination.target).newest.release.name
+        yield from loading_findings(node, image, release, LIGHT_BYTES, is_whole=False)
 
 
 def _unidentified(node: Node) -> Finding:
@@ -118,13 +130,20 @@ def _unidentified(node: Node) -> Finding:
 
 
 def partitions(examination: Examination) -> Iterator[Finding]:
-    """Yield what is wrong with partitions, by reading everything."""
+    """Yield what is wrong with partitions, by reading everything.
+
+    Raises:
+        SourceError: there are archives, whose partitions are not unpacked as a whole.
+    """
     for _, directory in examination.directories:
         with suppress(KraftopsError):  # a directory without partitions
             checks, common = check_directories(CheckRequest([directory.path]))
             yield from common
             for check in checks:
                 yield from check.findings
+    if archives := dict.fromkeys(filter(None, (source.archive for source in examination.sources))):
+        command = shlex.join(("kafka-dump-log", "--check", *archives))
+        raise SourceError(f"of archives only the last segments are read: {command} reads all")
 
 
 def one_cluster(examination: Examination) -> Iterator[Finding]:

@@ -124,8 +124,16 @@ class Examination:
     @cached_property
     def whole_nodes(self) -> list[Node]:
         """The nodes with all their files: of archives, only the last segments are unpacked."""
+        return [node for node in self.nodes if not self._is_packed(node)]
+
+    @cached_property
+    def packed_nodes(self) -> list[Node]:
+        """The nodes in archives."""
+        return [node for node in self.nodes if self._is_packed(node)]
+
+    def _is_packed(self, node: Node) -> bool:
         unpacked = {source.folder for source in self.sources if source.is_unpacked}
-        return [node for node in self.nodes if not unpacked.intersection(node.config.log_dirs)]
+        return not unpacked.isdisjoint(node.config.log_dirs)
 
     @cached_property
     def directories(self) -> list[tuple[Node, LogDirectory]]:
@@ -177,10 +185,15 @@ class Examination:
                 text = text.replace(source.folder, source.name)
         return text
 
-    def typed(self, command: str) -> str:
-        """Return a command with archives themselves for paths in what was unpacked of them."""
+    def typed(self, command: str) -> str | None:
+        """Return a command with archives themselves for paths in what was unpacked of them.
+
+        None if it is one of the shell: that would remove or overwrite the archive.
+        """
         for source in self.sources:
-            if source.archive:
+            if source.archive and source.folder in command:
+                if not command.startswith(("kraftops ", "kafka-")):
+                    return None
                 archive = shlex.quote(source.archive).replace("\\", r"\\")
                 command = re.sub(rf"{re.escape(source.folder)}[^\s']*", archive, command)
         return command

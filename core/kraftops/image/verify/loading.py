@@ -43,7 +43,12 @@ _TOPIC = 2
 
 
 def loading_findings(
-    node: Node, image: MetadataImage | None, release: str, most_bytes: int = _RECOVERED_BYTES
+    node: Node,
+    image: MetadataImage | None,
+    release: str,
+    most_bytes: int = _RECOVERED_BYTES,
+    *,
+    is_whole: bool = True,
 ) -> Iterator[Finding]:
     """Yield what keeps a broker, or one of its log directories, from loading its partitions.
 
@@ -52,6 +57,7 @@ def loading_findings(
         image: the metadata; None if there is none that is whole.
         release: of Kafka, whose loader is asked.
         most_bytes: of unflushed segments to read.
+        is_whole: whether partitions have all their segments, and not the last alone, or none.
 
     Raises:
         KraftopsError: a file, or a source of the image, cannot be read any more.
@@ -71,6 +77,8 @@ def loading_findings(
             )
             try:
                 files = _readable_files(path)
+                if not (is_whole or files.segments):
+                    continue
                 size = 0 if directory.plan.was_clean else _unflushed_bytes(files, directory)
                 if size > left_bytes:
                     skipped.append(size)
@@ -82,13 +90,15 @@ def loading_findings(
                 continue
             for refusal in start.refusals():
                 yield placed(refusal, path, topic, number, directory)
-            if _loses(start, directory, is_tiered=settings.is_tiered):
+            if _loses(start, directory, has_start=is_whole and settings.is_tiered is False):
                 check = check_partition(path, directory, surroundings)
                 losses = [
                     finding
                     for finding in check.findings
-                    if finding.severity is Severity.LOSS and finding.code != NO_TOPIC_ID
-                ]  # the assignments tell that one
+                    if finding.severity is Severity.LOSS
+                    and finding.code != NO_TOPIC_ID  # the assignments tell that one
+                    and (is_whole or finding.code != "missing-start")
+                ]
                 # What other files prove says more than where the start cuts.
                 yield from sorted(losses, key=lambda finding: finding.code == "start-cuts-log")
             loads += [PartitionLoad.of(name, outcome) for outcome in start.outcomes[:1]]
@@ -158,8 +168,11 @@ def _topics(image: MetadataImage | None) -> Topics:
     return Topics(is_known=True, configs=configs, defaults={}, ids={}, names=image.topic_ids)
 
 
-def _loses(start: Start, directory: LogDirectory, *, is_tiered: bool | None) -> bool:
-    """Tell whether a start finds fewer records than other files know of."""
+def _loses(start: Start, directory: LogDirectory, *, has_start: bool) -> bool:
+    """Tell whether a start finds fewer records than other files know of.
+
+    With *has_start* those from the first epoch on should be there.
+    """
     outcome = start.outcome
     if outcome is None or outcome.end_offset is None or directory.holder:
         return False
@@ -167,5 +180,5 @@ def _loses(start: Start, directory: LogDirectory, *, is_tiered: bool | None) -> 
     high = directory.offset(HIGH_WATERMARK, name.topic, name.partition) or 0
     local_start = outcome.local_start_offset or 0
     first = min((entry.start_offset for entry in outcome.epochs_read or ()), default=local_start)
-    lacks_start = first < local_start and is_tiered is False
+    lacks_start = has_start and first < local_start
     return lacks_start or high > outcome.end_offset or bool(outcome.deleted_segments)

@@ -1,0 +1,85 @@
+"""An archive of nodes has the findings of the directories in it."""
+
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from kraftops.library.diagnoses import doctor
+from tests.helpers.doctor.seeds import REAL_DISKS
+from tests.helpers.logs.log_directories import REAL
+
+CLUSTER = "docs/cluster.tar.gz"
+
+
+def facts(*paths: Path | str) -> list[tuple[object, ...]]:
+    """Return the findings about paths: what they say, and of which partition."""
+    seen = []
+    for finding in doctor([*map(str, paths)]).findings:
+        place = finding.place
+        partition = (place.node, place.topic, place.partition, place.offset)
+        seen.append((finding.code, finding.severity, finding.text, finding.count, *partition))
+    return seen
+
+
+def packed(folder: Path, archive: Path, left_out: str = "nothing") -> Path:
+    """Pack a log directory, without the files of a suffix."""
+    with tarfile.open(archive, "w:gz") as tar:
+        tar.add(folder, "d", filter=lambda info: None if info.name.endswith(left_out) else info)
+    return archive
+
+
+def test_archive_of_a_cluster_has_the_findings_of_its_directories(tmp_path: Path) -> None:
+    with tarfile.open(CLUSTER) as archive:
+        archive.extractall(tmp_path, filter="data")
+
+    in_directories = facts(*sorted((tmp_path / "cluster").glob("node-*/data")))
+
+    assert [code for code, *_ in in_directories] == ["start-cuts-log", "records-cut", "incident"]
+    assert facts(CLUSTER) == in_directories
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "the end of a log is cut",
+        "a damaged batch after an unclean stop",
+        "a high watermark file is damaged",
+        "epochs are damaged",
+    ],
+)
+def test_archive_of_a_faulty_directory_has_its_findings(name: str, tmp_path: Path) -> None:
+    REAL_DISKS[name].build(tmp_path)
+
+    in_directory = facts(tmp_path / "d")
+
+    assert REAL_DISKS[name].code in {code for code, *_ in in_directory}
+    assert facts(packed(tmp_path / "d", tmp_path / "d.tar.gz")) == in_directory
+
+
+@pytest.mark.parametrize("left_out", ["nothing", ".log"])
+def test_segments_that_are_not_unpacked_are_not_missed(left_out: str, tmp_path: Path) -> None:
+    archive = packed(REAL / "stopped", tmp_path / "d.tar.gz", left_out)
+
+    assert not [finding for finding in doctor(str(archive)).findings if finding.is_severe]
+
+
+def test_checks_of_whole_partitions_are_not_done_with_an_archive() -> None:
+    diagnosis = doctor(CLUSTER, deep=True)
+
+    reasons = {run.check.name: (str(run.status), run.reason or "") for run in diagnosis.runs}
+    for name in ("room", "retention", "transactions"):
+        assert reasons[name] == ("skipped", "of archives only the last segments are read")
+    assert reasons["partitions"][0] == "failed"
+    assert f"kafka-dump-log --check {CLUSTER} reads all" in reasons["partitions"][1]
+
+
+def test_no_command_changes_an_archive(tmp_path: Path) -> None:
+    REAL_DISKS["quorum-state is damaged"].build(tmp_path)
+
+    findings = doctor(str(packed(tmp_path / "d", tmp_path / "d.tar.gz"))).findings
+
+    assert findings[0].code == "bad-quorum-state"
+    assert not findings[0].commands
+    commands = [command for finding in doctor(CLUSTER).findings for command in finding.commands]
+    assert commands == [f"kafka-storage compare {CLUSTER}", f"kraftops incidents {CLUSTER}"]
