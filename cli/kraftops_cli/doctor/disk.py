@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,6 +27,14 @@ if TYPE_CHECKING:
     from kraftops_terminal.console import Console
 
 _MOST_ROWS = 1_000_000
+_NO_RATES = (
+    "no rate is known: a rate takes an hour from a log's creation, or from its oldest segment where"
+    " offset 0 is deleted, to its last write (to now if a broker runs)"
+)
+_RELATIVE = (
+    "relative log.dirs begin at the working directory, as for Kafka: run this where the broker is"
+    " started"
+)
 EXAMPLES = (
     ("the disk is full: which topic?", "kraftops disk -c server.properties"),
     ("all partitions of some log directories", "kraftops disk /var/kafka-1 --group-by partition"),
@@ -110,6 +119,10 @@ def disk(terminal: Terminal, what: DiskOptions) -> int:
         lambda: json_of(DISK.fields[:-1], usage),
         lambda: _tables(terminal.console, usage, what),
     )
+    if what.form == "text" and usage.lacks_rates:
+        paths = [total.directory.path for total in usage.directories]
+        summary = ("kraftops", "dump-log", "summary", *paths, "--since", "-2h", "--sort", "bytes")
+        terminal.error(f"note: {_NO_RATES}; {shlex.join(summary)} counts the last two hours")
     return 0
 
 
@@ -169,6 +182,7 @@ def _reasons(console: Console, why: Why) -> Iterator[str]:
 def _brokers(what: What, terminal: Terminal) -> Iterator[Broker]:
     """Yield the brokers that are named; a directory is of the first one that has it."""
     from kraftops.disk.why import Broker
+    from kraftops.dump.sources.missing import refuse_missing
     from kraftops.server.log_directory import read_log_directory
     from kraftops.storage.config.server_config import load_config
     from kraftops.storage.logdirs.directories import read_directories
@@ -176,6 +190,8 @@ def _brokers(what: What, terminal: Terminal) -> Iterator[Broker]:
     configs = [
         load_config(kafka.path, kafka.overrides, os.environ) for kafka in what.nodes(terminal)
     ]
+    for config in configs:
+        refuse_missing((path for path in config.log_dirs if not os.path.isabs(path)), _RELATIVE)
     brokers = [Broker(config, read_directories(config)) for config in configs]
     seen: set[str] = set()
     for broker in (*brokers, Broker(None, [*map(read_log_directory, what.directories)])):

@@ -173,6 +173,9 @@ def _with_times(
     due: int | None = 0
     is_in_excess = limit_bytes >= 0
     for segment in segments:
+        if segment.is_active and not segment.size:  # `deletableSegments` leaves it alone
+            yield segment
+            continue
         goes_at = None
         if deletes and limit_ms >= 0 and due is not None:
             due = max(due, segment.age_from + limit_ms)
@@ -220,7 +223,9 @@ def reasons(state: RetentionState, copied_to: int | None = None) -> list[Reason]
 def _deletion(state: RetentionState, copied_to: int | None) -> Iterator[Reason]:
     settings = state.settings
     oldest = state.segments[0]
-    interval = settings.number(keys.CHECK_INTERVAL)
+    if not any(fate.size for fate in state.segments):
+        yield Reason("empty", "the partition has no records")
+        return
     if settings.retention_ms < 0 and settings.retention_bytes < 0:
         source = settings.source(keys.RETENTION_MS)
         yield Reason(
@@ -239,17 +244,7 @@ def _deletion(state: RetentionState, copied_to: int | None) -> Iterator[Reason]:
             if fate.goes_at is not None and fate.goes_at <= state.now
         ]
         yield from _held_back(state, due, copied_to)
-        size, be = size_text(sum(fate.size for fate in due)), "is" if len(due) == 1 else "are"
-        if not state.directory.holder:
-            text = "due, and no broker runs on this directory: deletion begins after a start"
-        elif state.now - first > 2 * interval:
-            text = (
-                f"due since {iso_time(first)}, and the broker checks every"
-                f" {span_text(interval)}: its log has the reason"
-            )
-        else:
-            text = f"due: the broker deletes at its next check, every {span_text(interval)}"
-        yield Reason("due", f"{many(len(due), 'segment')} with {size} {be} {text}")
+        yield _due(state, due, first)
     elif first is not None and oldest.age_from <= state.now:
         yield Reason(
             "not-yet",
@@ -263,7 +258,7 @@ def _deletion(state: RetentionState, copied_to: int | None) -> Iterator[Reason]:
             f"the log is not larger than {keys.RETENTION_BYTES} by a whole segment, and there is no"
             f" {keys.RETENTION_MS}",
         )
-    if len(state.segments) == 1:
+    if len(state.segments) == 1 and (first is None or first > state.now):
         yield Reason(
             "active",
             "all records are in the active segment, and whole segments are deleted: the next one"
@@ -271,6 +266,27 @@ def _deletion(state: RetentionState, copied_to: int | None) -> Iterator[Reason]:
             f" {span_text(settings.number(keys.SEGMENT_MS))}",
             f"a smaller {keys.SEGMENT_MS} or {keys.SEGMENT_BYTES} has them deleted sooner",
         )
+
+
+def _due(state: RetentionState, due: Sequence[SegmentFate], since: int) -> Reason:
+    interval = state.settings.number(keys.CHECK_INTERVAL)
+    size, be = size_text(sum(fate.size for fate in due)), "is" if len(due) == 1 else "are"
+    if not state.directory.holder:
+        text = (
+            "due, and no broker runs on this directory: deletion begins at the first retention"
+            " check after a start"
+        )
+    elif state.now - since > 2 * interval:
+        text = (
+            f"due since {iso_time(since)}, and the broker checks every"
+            f" {span_text(interval)}: its log has the reason"
+        )
+    else:
+        text = f"due: the broker deletes at its next check, every {span_text(interval)}"
+    if due[-1].is_active:
+        # `UnifiedLog.deleteSegments` rolls where all segments go, whatever segment.ms is.
+        text += "; the active segment is rolled first, and goes too"
+    return Reason("due", f"{many(len(due), 'segment')} with {size} {be} {text}")
 
 
 def _future(state: RetentionState) -> Iterator[Reason]:

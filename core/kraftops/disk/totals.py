@@ -51,6 +51,13 @@ class DiskUsage:
         """Sum up the usages of log directories."""
         self.directories = [_of_directories([usage]) for usage in usages]
 
+    @property
+    def lacks_rates(self) -> bool:
+        """Whether segments were read, and the growth of no log is known."""
+        replicas = [replica for total in self.directories for replica in total.replicas]
+        has_segments = any(replica.segments for replica in replicas)
+        return has_segments and not any(replica.growth for replica in replicas)
+
     @cached_property
     def partitions(self) -> list[Total]:
         """The replicas, the largest first."""

@@ -123,7 +123,7 @@ SEGMENT = (
          may_be_null=True, column=Column("LARGEST TIMESTAMP", 1)),
     time("modified", "when it was written last", column=Column("WRITTEN", 2)),
     time("goesAt", "when retention takes it, if nothing holds it up; null for never",
-         may_be_null=True, column=Column("GOES AT")),
+         may_be_null=True, column=Column("DUE AT")),
 )  # fmt: skip
 _TRANSACTION = (
     number("producerId", "its producer"),

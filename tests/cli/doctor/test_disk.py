@@ -1,6 +1,7 @@
 """`kraftops disk`: tables, JSON, and what it looks at."""
 
 import json
+import os
 import shutil
 from pathlib import Path
 from unittest.mock import patch
@@ -60,6 +61,32 @@ def test_configuration_names_the_directories(tmp_path: Path) -> None:
     answer = json.loads(disk("-c", PROPERTIES, "--format", "json", cwd=node).text)
 
     assert [each["directory"] for each in answer["directories"]] == ["d1", "d2"]
+
+
+def test_relative_directory_that_is_not_here_says_where_it_begins(tmp_path: Path) -> None:
+    node = make_node(tmp_path)
+    format_node(node)
+    (tmp_path / "elsewhere").mkdir()
+
+    done = disk("-c", str(node / PROPERTIES), cwd=tmp_path / "elsewhere")
+
+    assert done.code == 4
+    assert done.errors[1].startswith("hint: relative log.dirs begin at the working directory")
+
+
+def test_table_without_rates_names_the_command_that_counts(full: Path) -> None:
+    for path in full.rglob("*"):
+        os.utime(path, (1_700_000_000, 1_700_000_000))
+
+    done = disk(str(full))
+
+    (note,) = done.errors
+    assert note.startswith("kraftops: note: no rate is known: a rate takes an hour")
+    assert f"; kraftops dump-log summary {full} --since -2h --sort bytes counts" in note
+    assert disk(str(full), "--format", "json").errors == []
+    for created in full.glob("*/partition.metadata"):
+        os.utime(created, (1_500_000_000, 1_500_000_000))
+    assert disk(str(full)).errors == []
 
 
 def test_kafka_of_this_host_is_named(tmp_path: Path) -> None:

@@ -79,6 +79,7 @@ def test_timestamp_in_the_future_holds_up_all_later_segments(tmp_path: Path) -> 
     assert "2.9 KiB" in future.text
     assert [fate.goes_at for fate in partition.segments] == [87 * DAY, *[472 * DAY] * 3]
     assert "no broker runs on this directory" in due.text
+    assert "rolled" not in due.text
 
 
 def test_segment_without_timestamps_counts_from_its_last_write(tmp_path: Path) -> None:
@@ -143,6 +144,25 @@ def test_single_active_segment_is_told(tmp_path: Path) -> None:
     segment(tmp_path / "d1/t-0", 0, 99)
 
     assert kinds(state(tmp_path)) == ["not-yet", "active"]
+
+
+def test_active_segment_that_is_due_is_rolled(tmp_path: Path) -> None:
+    segment(tmp_path / "d1/t-0", 0, 80)
+
+    (due,) = reasons(state(tmp_path))
+
+    assert due.kind == "due"
+    assert "at the first retention check after a start" in due.text
+    assert "the active segment is rolled first" in due.text
+
+
+def test_empty_active_segment_never_goes(tmp_path: Path) -> None:
+    segment(tmp_path / "d1/t-0", 0, None, size=0)
+
+    partition = state(tmp_path)
+
+    assert kinds(partition) == ["empty"]
+    assert partition.segments[0].goes_at is None
 
 
 def test_high_watermark_below_the_first_segment_holds_it(tmp_path: Path) -> None:
