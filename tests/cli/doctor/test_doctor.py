@@ -64,6 +64,58 @@ def test_refused_configuration_does_not_hide_the_rest(tmp_path: Path) -> None:
     assert len([run for run in answer["checks"] if run["status"] == "done"]) > 5
 
 
+@pytest.fixture
+def damaged_cluster(tmp_path: Path) -> Path:
+    """The small cluster of the documentation, where a start of node 103 would cut orders-1."""
+    with tarfile.open("docs/cluster.tar.gz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    log = tmp_path / f"cluster/node-103/data/orders-1/{0:020}.log"
+    content = bytearray(log.read_bytes())
+    content[len(content) // 2] ^= 1
+    log.write_bytes(content)
+    return tmp_path / "cluster"
+
+
+BAD_PROVIDER = """\
+log.dirs=${file:/x:y}
+config.providers=file
+config.providers.file.class=org.apache.kafka.common.config.provider.FileConfigProvider
+config.providers.file.param.allowed.paths=relative"""
+NODES = [word for node in (101, 102, 103) for word in ("-c", f"node-{node}.properties")]
+
+
+@pytest.mark.parametrize("command", [("doctor",), ("storage", "verify")])
+def test_bad_keys_do_not_hide_the_loss_on_the_disks_of_their_node(
+    command: tuple[str, ...], damaged_cluster: Path
+) -> None:
+    with open(damaged_cluster / "node-103.properties", "a") as file:
+        file.write("num.partitions=many\nlog.retention.ms=soon\n")
+
+    done = run_here(*command, *NODES, cwd=damaged_cluster, program=KRAFTOPS)
+
+    assert done.code == 2
+    assert f"loss: node-103/data/orders-1/{0:020}.log, position " in done.text
+    assert "stops: node-103.properties: line " in done.text
+    assert "were not read" not in done.text
+    if command == ("doctor",):
+        assert "kafka-storage compare node-101/data node-102/data node-103/data\n" in done.text
+
+
+@pytest.mark.parametrize("command", [("doctor",), ("storage", "verify")])
+@pytest.mark.parametrize("line", ["listeners=PLAINTEXT//localhost", BAD_PROVIDER])
+def test_node_whose_directories_were_not_read_is_said_to_be(
+    line: str, command: tuple[str, ...], damaged_cluster: Path
+) -> None:
+    with open(damaged_cluster / "node-103.properties", "a") as file:
+        file.write(f"{line}\n")
+
+    done = run_here(*command, *NODES, cwd=damaged_cluster, program=KRAFTOPS)
+
+    assert done.code == 2
+    assert "; its log directories were not read" in done.text
+    assert "node-103/data" not in done.text
+
+
 def test_configuration_that_is_named_twice_is_one_node(tmp_path: Path) -> None:
     node = make_node(tmp_path, STATIC)
     format_node(node)

@@ -18,7 +18,7 @@ Provider = Callable[[str, Iterable[str]], Mapping[str, str]]
 """Function of a path and keys; returns the values that it has."""
 
 _PLACEHOLDER = r"\$\{([^}]*?):(?:([^}]*?):)?([^}]*?)\}"
-_PROVIDERS = "config.providers"
+PROVIDERS = "config.providers"
 _PACKAGE = "org.apache.kafka.common.config.provider."
 
 
@@ -66,7 +66,7 @@ def resolve_placeholders(originals: Mapping[str, str], environment: Mapping[str,
 
 def provider_classes(originals: Mapping[str, str]) -> dict[str, str]:
     """Return the class of each provider in `config.providers`, by name, in the order of Kafka."""
-    listed = originals.get(_PROVIDERS, "")
+    listed = originals.get(PROVIDERS, "")
     # Names are not trimmed; one without a class does not count.
     keys = {name: provider_class_key(name) for name in split(listed, ",") if listed}
     names = dict.fromkeys(name for name, key in keys.items() if key in originals)
@@ -75,7 +75,7 @@ def provider_classes(originals: Mapping[str, str]) -> dict[str, str]:
 
 def provider_class_key(name: str) -> str:
     """Return the key with the class of a provider."""
-    return f"{_PROVIDERS}.{name}.class"
+    return f"{PROVIDERS}.{name}.class"
 
 
 def has_placeholder(value: str) -> bool:
@@ -111,7 +111,7 @@ def _providers(
     """Return the providers of Kafka's own among *classes*."""
     providers = {}
     for name, class_name in classes.items():
-        prefix = f"{_PROVIDERS}.{name}.param."
+        prefix = f"{PROVIDERS}.{name}.param."
         parameters = {
             key.removeprefix(prefix): value
             for key, value in originals.items()

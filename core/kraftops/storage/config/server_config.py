@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -96,6 +96,7 @@ def load_config(
     overrides: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
     changed_keys: Mapping[str, ServerKey | None] | None = None,
+    ignored_keys: Collection[str] = (),
 ) -> ServerConfig:
     """Read the configuration in the properties file at *path*.
 
@@ -104,14 +105,17 @@ def load_config(
         overrides: `KEY=VALUE` each, which replace those of the file; the last of a key counts.
         environment: the variables for `EnvVarConfigProvider`.
         changed_keys: the keys that another release defines otherwise, None where it ignores them.
+        ignored_keys: the keys that have their defaults, whatever the file says.
 
     Raises:
         SourceError: the file cannot be read.
         UsageError: an override is no KEY=VALUE.
-        ConfigError: Kafka refuses the configuration, with Kafka's message; or `metadata.log.dir`
+        ConfigRefused: Kafka refuses the configuration, with Kafka's message; or `metadata.log.dir`
             is empty.
+        ConfigError: the file is not one of properties.
     """
     raw = _read(path) | {key: Property(key, text, 0) for key, text in map(_override, overrides)}
+    raw = {key: prop for key, prop in raw.items() if key not in ignored_keys}
     texts = {key: prop.value for key, prop in raw.items()}
     for key, other in _SYNONYMS.items():
         if other in raw:
@@ -203,14 +207,15 @@ def _without_values(error: ConfigRefused, provided: Sequence[str]) -> ConfigRefu
 
 def _located(
     error: ConfigRefused, path: str, properties_by_key: Mapping[str, Property]
-) -> ConfigError:
+) -> ConfigRefused:
     """Return the error with the place of its first key in the configuration."""
     keys = [*error.keys, *(_SYNONYMS[key] for key in error.keys if key in _SYNONYMS)]
     key = next((key for key in keys if key in properties_by_key), "")
     hint = error.hint
     if hint is None and key and has_placeholder(properties_by_key[key].value):
         hint = "a placeholder is resolved by the provider of that name in config.providers only"
-    return ConfigError(f"{_place(path, properties_by_key, key)}: {error.message}", hint)
+    message = f"{_place(path, properties_by_key, key)}: {error.message}"
+    return ConfigRefused(message, *error.keys, hint=hint)
 
 
 def _place(path: str, properties_by_key: Mapping[str, Property], key: str) -> str:

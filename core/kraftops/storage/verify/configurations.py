@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from kraftops.errors import ConfigError, SourceError
+from kraftops.errors import ConfigError, KraftopsError, SourceError
 from kraftops.fileio.reading import is_forbidden
 from kraftops.findings.finding import Finding, Place, stop_finding, unless_forbidden
 from kraftops.storage.config.host import LocalKafka
+from kraftops.storage.config.providers import PROVIDERS
 from kraftops.storage.config.server_config import ServerConfig, load_config
+from kraftops.storage.config.settings import NEEDED
+from kraftops.storage.config.values import ConfigRefused
 from kraftops.storage.verify.release import Target
 
 
@@ -18,28 +21,62 @@ def load_configs(
 ) -> tuple[list[ServerConfig], list[Finding]]:
     """Return the configurations, and findings about those that Kafka refuses or nobody may read.
 
-    *target* is the release that is to run the nodes. One file is one node by whatever spelling,
-    unless its overrides differ, as those of several servers of this host may.
+    One that is refused is returned too, without its bad keys, if they do not say what its
+    directories are. *target* is the release that is to run the nodes. One file is one node by
+    whatever spelling, unless its overrides differ, as those of several servers of this host may.
 
     Raises:
         SourceError: a file does not exist, or cannot be read by anybody.
         UsageError: an override is not KEY=VALUE.
     """
-    changed_keys = target.release.changed_keys if target else None
     configs, refused, seen = [], [], set()
     for kafka in kafkas:
         identity = os.path.realpath(kafka.path), kafka.overrides
         if identity in seen:
             continue
         seen.add(identity)
+        config, error = _load(kafka, target)
+        if config:
+            configs.append(config)
+        if error:
+            refused.append(_refusal(kafka.path, error, is_read=config is not None))
+    return configs, refused
+
+
+def _load(
+    kafka: LocalKafka, target: Target | None
+) -> tuple[ServerConfig | None, KraftopsError | None]:
+    """Return a configuration, without its bad keys if that is possible, and its first error."""
+    changed_keys = target.release.changed_keys if target else None
+    ignored: frozenset[str] = frozenset()
+    first: KraftopsError | None = None
+    while True:
         try:
-            configs.append(load_config(kafka.path, kafka.overrides, os.environ, changed_keys))
+            config = load_config(kafka.path, kafka.overrides, os.environ, changed_keys, ignored)
+        except ConfigRefused as error:
+            first = first or error
+            ignorable = {key for key in error.keys if _is_ignorable(key)} - ignored
+            if not ignorable:
+                return None, first
+            ignored |= ignorable
         except (ConfigError, SourceError) as error:
             if isinstance(error, SourceError) and not is_forbidden(kafka.path):
                 raise
-            text = error.message.removeprefix(f"{kafka.path}: ")
-            place = Place(file=kafka.path)
-            cure = error.hint or "correct the key that it names"
-            finding = stop_finding("bad-configuration", text, place, cure)
-            refused.append(unless_forbidden(finding, kafka.path))
-    return configs, refused
+            return None, error
+        else:
+            return config, first
+
+
+def _is_ignorable(key: str) -> bool:
+    """Tell whether a node keeps its id, roles, addresses and directories without a key."""
+    # Without a provider, a placeholder in log.dirs would be taken for the name of a directory.
+    return key not in NEEDED and not key.startswith(PROVIDERS)
+
+
+def _refusal(path: str, error: KraftopsError, *, is_read: bool) -> Finding:
+    cure = error.hint or "correct the key that it names"
+    if not is_read:
+        cure += "; its log directories were not read"
+    text = error.message.removeprefix(f"{path}: ")
+    finding = stop_finding("bad-configuration", text, Place(file=path), cure)
+    return unless_forbidden(finding, path)
