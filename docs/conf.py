@@ -35,6 +35,8 @@ def add_contents(_: Sphinx, name: str, source: list[str]) -> None:
     """Make the links of a list of pages its table of contents: Markdown has no other."""
     if name.rpartition("/")[2] in {"index", "install", "reference"}:
         pages = dict.fromkeys(_LINK.findall(source[0]))
+        if name == "index":  # the pages of a folder are below its own index
+            pages = {page: None for page in pages if "/" not in page or page.endswith("/index.md")}
         source[0] += "\n```{toctree}\n:hidden:\n" + "\n".join(pages) + "\n```\n"
 
 
