@@ -25,6 +25,7 @@ from kraftops_cli.version import VERSION
 if TYPE_CHECKING:
     from kraftops.checkup.checks import CheckRun
     from kraftops.checkup.diagnosis import Diagnosis, Selection
+    from kraftops.checkup.examination import Examination
     from kraftops_terminal.console import Console
 
 EXAMPLES = (
@@ -107,7 +108,6 @@ WHAT are log directories and archives of them. Without any, it looks for the Kaf
 def doctor(terminal: Terminal, what: DoctorOptions) -> int:
     """Examine what is named; return the exit code."""
     from kraftops.answers.fields import json_of
-    from kraftops.checkup.checks import CHECKS, run_checks
     from kraftops.checkup.diagnosis import DOCTOR, diagnosis_of
     from kraftops.checkup.examination import Examination
     from kraftops.checkup.page import page_of
@@ -130,8 +130,7 @@ def doctor(terminal: Terminal, what: DoctorOptions) -> int:
             what.deep,
             int(time.time() * 1000),
         )
-        runs = _shown(run_checks(examination, CHECKS), terminal)
-        diagnosis = diagnosis_of(examination, runs, selection)
+        diagnosis = diagnosis_of(examination, _runs(examination, terminal), selection)
         if path is not None:
             with open_output(path, what.names, flags) as fd:
                 text = page_of(diagnosis, examination, f"kraftops {VERSION}")
@@ -147,15 +146,20 @@ def doctor(terminal: Terminal, what: DoctorOptions) -> int:
     return diagnosis.exit_code
 
 
-def _shown(runs: Iterator[CheckRun], terminal: Terminal) -> Iterator[CheckRun]:
-    """Yield runs of checks with their progress on a terminal."""
-    from kraftops.checkup.checks import CHECKS
+def _runs(examination: Examination, terminal: Terminal) -> Iterator[CheckRun]:
+    """Yield runs of checks; a terminal shows which one is waited for."""
+    from kraftops.checkup.checks import CHECKS, Check, run_checks
     from kraftops_terminal.progress import Progress, Task
     from kraftops_terminal.status import is_seen
 
     with Progress(terminal.status, is_shown=is_seen(-1)) as progress:
         task = progress.add(Task(len(CHECKS), "checks"))
-        for run in runs:
+
+        def waiting(check: Check) -> None:
+            task.note = f"now: {check.title}"
+            progress.draw()
+
+        for run in run_checks(examination, CHECKS, waiting):
             progress.advance(task, 1)
             yield run
 

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 
-from kraftops.checkup import cluster_checks, disk_checks, quorum_check
+from kraftops.checkup import cluster_checks, copies_check, disk_checks, quorum_check
 from kraftops.checkup.examination import Examination
 from kraftops.errors import KraftopsError, with_code
 from kraftops.findings.finding import Finding
 from kraftops.parallel.background import BackgroundCall
+from kraftops.wire.net.deadline import PAUSE, Deadline
 
 Applies = Callable[[Examination], str | None]
 """Returns why a check has nothing to look at; None if it has."""
@@ -55,13 +56,23 @@ class CheckRun:
         return self.status in (Status.FAILED, Status.GIVEN_UP)
 
 
-def run_checks(examination: Examination, checks: Iterable[Check]) -> Iterator[CheckRun]:
-    """Run checks one after the other, and yield each; those that take too long go on alone."""
+def run_checks(
+    examination: Examination,
+    checks: Iterable[Check],
+    waiting: Callable[[Check], None] = lambda _: None,
+) -> Iterator[CheckRun]:
+    """Run checks one after the other, and yield each; those that take too long go on alone.
+
+    *waiting* is called again and again while a check runs.
+    """
     for check in checks:
         run = CheckRun(check)
         # A thread that waits for a disk cannot be ended; this one ends with the process.
         call = BackgroundCall(partial(_run, examination, run))
-        if call.wait(check.seconds):
+        deadline = Deadline(check.seconds)
+        while not (has_ended := call.wait(min(PAUSE, deadline.left))) and not deadline.is_over:
+            waiting(check)
+        if has_ended:
             call.result()
         else:
             # What it still finds goes to the first object.
@@ -127,8 +138,10 @@ def _live(examination: Examination) -> str | None:
 
 
 def _metadata_or_live(examination: Examination) -> str | None:
-    if examination.access is not None:
+    if examination.answers:
         return None
+    if examination.access and not examination.nodes:
+        return "the quorum has no leader that answers"
     return _disks(examination) or (None if examination.image else "there is no metadata log")
 
 
@@ -138,11 +151,12 @@ def _metadata_log(examination: Examination) -> str | None:
 
 CHECKS = (
     Check("configuration", "configurations", 10, disk_checks.configurations, _configs),
-    Check("directories", "log directories that hang", 15, disk_checks.silent_directories, _named),
+    Check("directories", "directories that hang, or are copies", 15, disk_checks.directories,
+          _named),
     Check("start", "what a start makes of disks", 120, disk_checks.start, _disks),
     Check("partitions", "all bytes of partitions", 86_400, disk_checks.partitions, _deep),
     Check("cluster", "nodes against each other", 60, disk_checks.one_cluster, _several),
-    Check("copies", "copies of partitions on several brokers", 120, disk_checks.copies, _stopped),
+    Check("copies", "copies of partitions on several brokers", 120, copies_check.copies, _stopped),
     Check("metadata", "metadata and features", 60, disk_checks.metadata, _disks),
     Check("quorum", "voters and leader of the quorum that runs", 60, quorum_check.quorum, _live),
     Check("problems", "partitions without all replicas", 60, cluster_checks.problems,

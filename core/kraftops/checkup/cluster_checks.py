@@ -85,8 +85,8 @@ _KINDS = {
 
 def problems(examination: Examination) -> Iterator[Finding]:
     """Yield what takes replicas out of sync, a finding for each cause."""
-    if examination.access is not None:
-        yield from _live_problems(examination.access)
+    if access := examination.answers:
+        yield from _live_problems(access)
     elif examination.image is not None:
         yield from _logged_problems(examination, examination.image)
 
@@ -190,8 +190,8 @@ def too_long_for_incidents(examination: Examination) -> str | None:
 
 def operations(examination: Examination) -> Iterator[Finding]:
     """Yield the operations that nobody carries on, and settings that they left."""
-    access, image = examination.access, examination.image
-    if access is not None:
+    access, image = examination.answers, examination.image
+    if access:
         under_way = operations_under_way(access, access.placement())
     elif image is not None:
         placement, configs = placement_of(image), configs_in(image)

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from kraftops.checkup.examination import SILENT_SECONDS, UNKNOWN_NODE, Examination
+from kraftops.checkup.identities import copy_finding, rival_servers
 from kraftops.disk.retention import (
     Reason,
     RetentionState,
@@ -28,10 +29,6 @@ from kraftops.image.verify.loading import loading_findings
 from kraftops.image.verify.nodes import assumed_release
 from kraftops.image.verify.nodes import release_findings as target_findings
 from kraftops.image.verify.verify import verify
-from kraftops.recovery.node_copies import sources_of
-from kraftops.recovery.partitions.comparison import compare_disks
-from kraftops.recovery.partitions.losses import total_of
-from kraftops.recovery.refusal import RecoveryRefused
 from kraftops.server.loader.load_plan import FolderKind
 from kraftops.server.log_directory import LogDirectory
 from kraftops.server.partition_files import partition_files
@@ -61,8 +58,8 @@ def configurations(examination: Examination) -> Iterator[Finding]:
     yield from examination.loaded[1]
 
 
-def silent_directories(examination: Examination) -> Iterator[Finding]:
-    """Yield the log directories that do not answer.
+def directories(examination: Examination) -> Iterator[Finding]:
+    """Yield the log directories that do not answer, or copy another one.
 
     Raises:
         SourceError: a directory that is named is not a log directory.
@@ -80,6 +77,7 @@ def silent_directories(examination: Examination) -> Iterator[Finding]:
             Place(directory=path),
             "look at its disk or mount: dmesg, iostat, mount; nothing else was read of this node",
         )
+    yield from map(copy_finding, examination.duplicates)
 
 
 def start(examination: Examination) -> Iterator[Finding]:
@@ -151,43 +149,8 @@ def one_cluster(examination: Examination) -> Iterator[Finding]:
     if len(examination.configured) > 1:
         yield from verify_cluster(examination.configured)
     if examination.copied:
+        yield from rival_servers(examination.copied, examination.configured)
         yield from rival_findings(examination.nodes)
-
-
-def copies(examination: Examination) -> Iterator[Finding]:
-    """Yield the records that a start of all these brokers would cut."""
-    unknown = {
-        directory.path
-        for node in examination.copied
-        for directory in node.directories
-        if node.config.node_id == UNKNOWN_NODE
-    }
-    sources = [source for source in examination.alone if source.folder not in unknown]
-    for node in examination.configured:
-        sources += sources_of(node.config)
-    try:
-        table = compare_disks(sources).losses
-    except RecoveryRefused as refusal:
-        if refusal.code != "no-partitions":  # as of controllers
-            raise
-        return
-    names = dict.fromkeys(source.archive or source.name for source in sources)
-    by_topic: dict[tuple[str, int], list[int]] = {}
-    for loss in table:
-        key = (loss.copy.topic, loss.leader)
-        by_topic.setdefault(key, []).append(loss.copy.number)
-    for (topic, leader), numbers in by_topic.items():
-        lost = [loss for loss in table if (loss.copy.topic, loss.leader) == (topic, leader)]
-        yield Finding(
-            "records-cut",
-            Severity.LOSS,
-            f"a start of these brokers can cut records of {topic}-"
-            f"{','.join(map(str, sorted(set(numbers))))}: {total_of(lost).clause}",
-            Place(topic=topic, partition=numbers[0]),
-            f"start the broker with the newest copies before broker {leader}",
-            (shlex.join(("kafka-storage", "compare", *names)),),
-            count=len(lost),
-        )
 
 
 def metadata(examination: Examination) -> Iterator[Finding]:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
+from kraftops.checkup.identities import Copy, of_each_server, without_copies
 from kraftops.disk.usage import DirectoryUsage, read_usage
 from kraftops.errors import KraftopsError
 from kraftops.findings.finding import Finding
@@ -101,20 +102,38 @@ class Examination:
         ]
 
     @cached_property
+    def _distinct(self) -> tuple[list[LogDirectory], list[Copy]]:
+        """The directories without a configuration, and those that only copy another one."""
+        configured = [directory for node in self.configured for directory in node.directories]
+        directories = [
+            read_log_directory(source.folder)
+            for source in self.alone
+            if source.name not in self.foreign
+        ]
+        return without_copies(directories, configured)
+
+    @property
+    def duplicates(self) -> list[Copy]:
+        """The directories that copy another one, which is examined instead."""
+        return self._distinct[1]
+
+    @cached_property
     def copied(self) -> list[Node]:
-        """Directories without a configuration, as nodes: those of one node id are one."""
+        """Directories without a configuration, as nodes: those of one server are one."""
         directories: dict[tuple[str | None, int | None, str], list[LogDirectory]] = defaultdict(
             list
         )
-        for source in self.alone:
-            if source.name in self.foreign:
-                continue
-            directory = read_log_directory(source.folder)
-            meta = directory.meta
-            node_id = source.node_id if directory.node_id is None else directory.node_id
-            alone = "" if meta else source.folder
+        packed_ids = {source.folder: source.node_id for source in self.alone}
+        for directory in self._distinct[0]:
+            meta, path = directory.meta, directory.path
+            node_id = packed_ids[path] if directory.node_id is None else directory.node_id
+            alone = "" if meta else path
             directories[meta.cluster_id if meta else None, node_id, alone].append(directory)
-        return [_node_of(node_id, of_node) for (_, node_id, _), of_node in directories.items()]
+        return [
+            _node_of(node_id, of_server)
+            for (_, node_id, _), of_node in directories.items()
+            for of_server in of_each_server(of_node)
+        ]
 
     @cached_property
     def nodes(self) -> list[Node]:
@@ -173,6 +192,12 @@ class Examination:
             except KraftopsError:
                 self._usages[directory.path] = None
         return self._usages[directory.path]
+
+    @property
+    def answers(self) -> ClusterAccess | None:
+        """The running cluster, if its quorum has a leader, as the check of the quorum finds."""
+        access = self.access
+        return access if access and (access.brokers or access.controllers) else None
 
     def is_running(self, node: Node) -> bool:
         """Tell whether a server has the directories of a node in use."""

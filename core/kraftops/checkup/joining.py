@@ -10,6 +10,7 @@ from dataclasses import replace
 from kraftops.findings.finding import (
     Evidence,
     Finding,
+    Place,
     Severity,
     Stake,
     worst,
@@ -47,6 +48,8 @@ _CAUSES_IN_PLACE: Mapping[str, frozenset[str]] = {
     "start-cuts-log": frozenset({"missing-end"}),
 }
 """The same for one partition."""
+_OF_COPIES = frozenset({"start-refused", "start-cuts-log", "missing-partition", "records-cut"})
+"""Codes of copies of one partition, of which `damaged-copies` says what to do with all of them."""
 _FIRST = (
     "no-leader",
     "min-isr-above-replicas",
@@ -66,8 +69,11 @@ NodeOf = Callable[[str], int | None]
 def joined(findings: Iterable[Finding], node_of: NodeOf) -> list[Finding]:
     """Return findings by severity, those of one cause as one."""
     alike: dict[tuple[object, ...], list[Finding]] = defaultdict(list)
+    kinds: dict[tuple[str, Place], tuple[object, ...]] = {}
     for finding in dict.fromkeys(findings):
-        alike[_kind_of(finding)].append(finding)
+        # What a later check says of the same place is as bad as the first says: it knows more.
+        kind = kinds.setdefault((finding.code, finding.place), _kind_of(finding))
+        alike[kind].append(finding)
     grouped = [_grouped(group) for group in alike.values()]
     nodes = {id(finding): _node(finding, node_of) for finding in grouped}
 
@@ -77,6 +83,10 @@ def joined(findings: Iterable[Finding], node_of: NodeOf) -> list[Finding]:
             other.code in _CAUSES_ANYWHERE.get(code, ())
             or (other.code in _CAUSES.get(code, ()) and nodes[id(other)] == nodes[id(finding)])
             or (other.code in _CAUSES_IN_PLACE.get(code, ()) and other_path.startswith(path))
+            or (
+                (other.code, code in _OF_COPIES) == ("damaged-copies", True)
+                and other.place.partition_name == finding.place.partition_name
+            )
         )
 
     def cause_of(finding: Finding) -> Finding | None:
@@ -113,7 +123,8 @@ def _grouped(group: Sequence[Finding]) -> Finding:
     if len(group) == 1:
         return first
     others = [Evidence(str(other.place) or other.code, other.text) for other in group[1:]]
-    stakes = [finding.stake for finding in group]
+    by_place = {finding.place if finding.place.path else id(finding): finding for finding in group}
+    stakes = [finding.stake for finding in by_place.values()]
     stake = None
     if all(stakes):
         records = [known_stake.records for known_stake in stakes if known_stake]
@@ -122,7 +133,7 @@ def _grouped(group: Sequence[Finding]) -> Finding:
     return replace(
         first,
         evidence=(*first.evidence, *others[:_EVIDENCE]),
-        count=sum(finding.count for finding in group),
+        count=sum(finding.count for finding in by_place.values()),
         stake=stake or first.stake,
     )
 

@@ -131,7 +131,7 @@ class Finding:
     def __str__(self) -> str:
         place = str(self.place)
         text = f"{place}: {self.text}" if place else self.text
-        return f"{text} ({self.count} times)" if self.count > 1 else text
+        return f"{text} (and {self.count - 1} more like it)" if self.count > 1 else text
 
     @property
     def is_severe(self) -> bool:

@@ -20,12 +20,12 @@ from tests.helpers.wire.quorums import Log
 from tests.helpers.wire.quorums import quorum as controllers_of
 from tests.helpers.wire.voting_quorum import VotingQuorum
 
-QUORUM = [check for check in CHECKS if check.name == "quorum"]
+LIVE = [check for check in CHECKS if check.name in ("quorum", "problems", "operations")]
 
 
-def diagnosed(access: ClusterAccess) -> Diagnosis:
+def diagnosed(access: ClusterAccess, count: int = 1) -> Diagnosis:
     examination = Examination(access=access)
-    return diagnosis_of(examination, run_checks(examination, QUORUM), Selection())
+    return diagnosis_of(examination, run_checks(examination, LIVE[:count]), Selection())
 
 
 def judged(voters: VotingQuorum) -> Diagnosis:
@@ -93,10 +93,12 @@ def test_controllers_without_a_leader_are_told_from_those_that_do_not_answer() -
             ),
         }  # fmt: skip
 
-        diagnosis = diagnosed(leaderless([alive, dead]))
+        diagnosis = diagnosed(leaderless([alive, dead]), len(LIVE))
 
     (finding,) = diagnosis.findings
     assert (finding.code, diagnosis.exit_code) == ("no-leader", 2)
+    # They would wait for it once more.
+    assert {run.reason for run in diagnosis.runs[1:]} == {"the quorum has no leader that answers"}
     assert "1 of 2 controllers answers" in finding.text
     assert finding.evidence == (
         Evidence(str(alive), "it answers"),

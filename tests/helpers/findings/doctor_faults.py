@@ -2,6 +2,8 @@
 
 import datetime as dt
 import os
+import shutil
+import tarfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import chdir
 from functools import partial
@@ -133,6 +135,16 @@ def _cordoned(_: Path) -> set[str]:
         return {finding.code for finding in cluster_checks.problems(Examination(access=access))}
 
 
+def _damaged_copies(folder: Path) -> set[str]:
+    """Two brokers of the documentation's cluster have lost their copies of one partition."""
+    with tarfile.open("docs/cluster.tar.gz") as archive:
+        archive.extractall(folder, filter="data")
+    disks = [folder / f"cluster/node-{broker}/data" for broker in (101, 102, 103)]
+    for disk in disks[:2]:
+        shutil.rmtree(disk / "orders-1")
+    return examined(*disks)
+
+
 def _voters(_: Path, down: Sequence[int] = (), behind: Sequence[int] = ()) -> set[str]:
     voters = VotingQuorum(3)
     voters.down, voters.behind = {*down}, {*behind}
@@ -148,6 +160,7 @@ _PLACED = partition_change(0, directories=[uuid(202), uuid(201), uuid(201)])
 _LOST = new_record("BrokerRegistrationChangeRecord", brokerId=1, brokerEpoch=1, logDirs=[uuid(201)])
 _OUT = partition_change(0, isr=[2, 3], leader=2)
 FAULTS: Mapping[str, Raise] = {
+    "damaged-copies": _damaged_copies,
     "directory-silent": _silent,
     "disk-full-soon": _full,
     "retention-stuck": _stuck,

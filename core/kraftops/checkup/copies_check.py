@@ -1,0 +1,128 @@
+"""The check of copies: what a start of several brokers cuts, and the best of damaged copies."""
+
+from __future__ import annotations
+
+import shlex
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+
+from kraftops.checkup.examination import UNKNOWN_NODE, Examination
+from kraftops.display.sizes import named
+from kraftops.findings.finding import Evidence, Finding, Place, Severity
+from kraftops.recovery.node_copies import LogSource, sources_of
+from kraftops.recovery.partitions.comparison import ComparedCopy, Comparison, compare_disks
+from kraftops.recovery.partitions.copies import PartitionCopy, newest_of
+from kraftops.recovery.partitions.losses import PartitionLoss, total_of
+from kraftops.recovery.refusal import RecoveryRefused
+
+Leaders = Mapping[str, Sequence[int]]
+"""The brokers that may lead, by partition; of those whose copies would be cut."""
+
+
+def copies(examination: Examination) -> Iterator[Finding]:
+    """Yield the records that a start of all these brokers would cut, and the copies to keep."""
+    sources = _sources(examination)
+    try:
+        table = compare_disks(sources)
+    except RecoveryRefused as refusal:
+        if refusal.code != "no-partitions":  # as of controllers
+            raise
+        return
+    names = dict.fromkeys(source.archive or source.name for source in sources)
+    command = shlex.join(("kafka-storage", "compare", *names))
+    leaders = {loss.copy.name: loss.leaders for loss in table.losses}
+    yield from _damaged(table, leaders, command)
+    yield from _cut(table.losses, leaders, command)
+
+
+def _sources(examination: Examination) -> list[LogSource]:
+    identified = {
+        directory.path
+        for node in examination.copied
+        for directory in node.directories
+        if node.config.node_id != UNKNOWN_NODE
+    }
+    sources = [source for source in examination.alone if source.folder in identified]
+    for node in examination.configured:
+        sources += sources_of(node.config)
+    return sources
+
+
+def _cut(losses: Sequence[PartitionLoss], leaders: Leaders, command: str) -> Iterator[Finding]:
+    """Yield the records that are cut, by topic, and by what keeps them."""
+    rows: dict[tuple[str, int, str], list[PartitionLoss]] = defaultdict(list)
+    for loss in losses:
+        own = [other.copy for other in losses if other.copy.name == loss.copy.name]
+        rows[loss.copy.topic, loss.leader, _keeping(newest_of(own), leaders)].append(loss)
+    for (topic, _, cure), lost in rows.items():
+        numbers = sorted({loss.copy.number for loss in lost})
+        yield Finding(
+            "records-cut",
+            Severity.LOSS,
+            f"a start of these brokers can cut records of {topic}-{','.join(map(str, numbers))}:"
+            f" {total_of(lost).clause}",
+            Place(topic=topic, partition=numbers[0]),
+            cure,
+            (command,),
+        )
+
+
+def _keeping(best: PartitionCopy, leaders: Leaders) -> str:
+    """Return what keeps the records of the best copy, the same for all copies of a partition."""
+    may_lead = leaders.get(best.name, (best.broker,))
+    if best.broker in may_lead:
+        others = f" before {named('broker', rest)}" if (rest := _without(may_lead, best)) else ""
+        return f"start broker {best.broker}{others}, and wait until it leads"
+    return (
+        f"by the metadata only {named('broker', sorted(may_lead))} may lead: copy the directory of"
+        f" broker {best.broker} aside, and let it lead by kafka-cluster repair --elect-unclean"
+    )
+
+
+def _without(brokers: Sequence[int], copy: PartitionCopy) -> list[int]:
+    return [broker for broker in brokers if broker != copy.broker]
+
+
+def _damaged(table: Comparison, leaders: Leaders, command: str) -> Iterator[Finding]:
+    """Yield the partitions with several damaged copies: each cure alone names the other copy."""
+    damage = {
+        (finding.place.topic, finding.place.partition, finding.place.node): finding.code
+        for finding in table.findings
+    }
+    partitions: dict[str, list[ComparedCopy]] = defaultdict(list)
+    for compared in table.copies:
+        partitions[compared.copy.name].append(compared)
+    for name, of_partition in partitions.items():
+        states = {
+            compared.copy.broker: damage.get(_key(compared.copy)) or "missing-partition"
+            for compared in of_partition
+            if _key(compared.copy) in damage or (not compared.copy.end and compared.lacking)
+        }
+        if len(states) < 2:
+            continue
+        all_copies = [compared.copy for compared in of_partition]
+        best = newest_of([copy for copy in all_copies if copy.is_loaded] or all_copies)
+        mended = "" if best.is_loaded else "mend the file of its copy, "
+        yield Finding(
+            "damaged-copies",
+            Severity.LOSS,
+            f"{len(states)} of the {len(all_copies)} copies of {name} here are damaged; the"
+            f" best is that of broker {best.broker}: it ends at offset {best.end}, epoch"
+            f" {best.epoch}",
+            Place(topic=best.topic, partition=best.number),
+            f"copy all of them aside, {mended}{_keeping(best, leaders)}; the others fetch from it,"
+            " refused ones after their directory is moved away",
+            (command,),
+            tuple(
+                Evidence(
+                    copy.place,
+                    f"broker {copy.broker}: it ends at offset {copy.end}, epoch {copy.epoch}"
+                    f" ({states.get(copy.broker, 'sound')})",
+                )
+                for copy in all_copies
+            ),
+        )
+
+
+def _key(copy: PartitionCopy) -> tuple[str, int, int]:
+    return copy.topic, copy.number, copy.broker
