@@ -35,7 +35,10 @@ def test_known_places_come_before_the_text(place: Place, text: str) -> None:
 
 
 def test_repeated_cause_is_counted() -> None:
-    assert str(Finding("x", Severity.RISK, "the problem", count=3)) == "the problem (and 2 more like it)"
+    assert (
+        str(Finding("x", Severity.RISK, "the problem", count=3))
+        == "the problem (and 2 more like it)"
+    )
 
 
 def test_remedy_is_the_cure_with_its_commands() -> None:
