@@ -49,12 +49,8 @@ STATIC = (
 """With those of the crate; they run nothing that is installed, and write nothing but caches."""
 OTHERS = (
     ("tests of the reference engine", ["-m", "pytest", "-q", "-n", "2", *REFERENCE]),
-    (
-        "imports and page",
-        ["-m", "pytest", "-q", "tests/test_imports.py", "tests/test_architecture.py"],
-    ),
     ("generated files", ["scripts/generate.py", "--check"]),
-    ("site of the documentation", ["scripts/documentation.py"]),
+    ("site of the documentation", ["scripts/documentation.py", "--check"]),
     ("installs", ["scripts/installs.py"]),
 )
 

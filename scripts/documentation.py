@@ -1,9 +1,9 @@
 """Build the site of the documentation from `docs/` and the generated reference.
 
-`python scripts/documentation.py [FOLDER]` writes it to FOLDER (build/site). A warning is an
-error.
+A warning is an error.
 """
 
+import argparse
 import json
 import re
 import subprocess
@@ -67,15 +67,27 @@ def write_sources(folder: Path) -> None:
     (folder / "words.json").write_text(json.dumps(reference_pages.words()))
 
 
-def build(output: Path) -> int:
+def build(output: Path, builder: str) -> int:
     """Build the site; return Sphinx's exit code."""
     with tempfile.TemporaryDirectory() as name:
         write_sources(Path(name))
-        command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html"]
+        command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", builder]
         return subprocess.run(
             [*command, "-d", f"{name}/.trees", name, output], check=False
         ).returncode
 
 
+def main() -> int:
+    """Build or check the site; return 1 after a warning."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", nargs="?", type=Path, default=REPOSITORY / "build" / "site")
+    parser.add_argument("--check", action="store_true", help="read all pages, and write none")
+    arguments = parser.parse_args()
+    if not arguments.check:
+        return build(arguments.folder, "html")
+    with tempfile.TemporaryDirectory() as folder:
+        return build(Path(folder), "dummy")
+
+
 if __name__ == "__main__":
-    sys.exit(build(Path(sys.argv[1] if len(sys.argv) > 1 else REPOSITORY / "build" / "site")))
+    sys.exit(main())

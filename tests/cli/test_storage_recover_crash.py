@@ -96,7 +96,7 @@ def check_undone_and_done_again(child: Child, before: dict[str, bytes], case: Ca
     assert is_sound(node), child.call
 
 
-@pytest.mark.parametrize("case", long_but({append, elect}, CASES), indirect=True)
+@pytest.mark.parametrize("case", long_but({elect}, CASES), indirect=True)
 def test_kill_at_any_call(case: Case, tmp_path: Path) -> None:
     before = log_files(case.node)
 

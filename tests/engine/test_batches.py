@@ -23,11 +23,12 @@ from tests.helpers.engine.random_queries import FORMS
 from tests.helpers.logs.coordinators import messages
 from tests.helpers.logs.messages import encoded, table
 from tests.helpers.logs.segments import batches_of
+from tests.helpers.tools.distribution import long_after
 
 pytestmark = needs_both
 
 
-@pytest.mark.parametrize("many", [0, 1, 2, 5, 100, 16383, 16384, 16385, 60_000])
+@pytest.mark.parametrize("many", long_after(6, [0, 1, 2, 100, 16384, 16385, 5, 16383, 60_000]))
 @pytest.mark.parametrize("decoder", ["user", "metadata"])
 def test_batches_of_any_size(many: int, decoder: str) -> None:
     value = frame_bytes("kafka", 9, 0) + b"\0" if decoder == "metadata" else b"v"

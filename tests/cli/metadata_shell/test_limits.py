@@ -29,6 +29,7 @@ from tests.helpers.logs.random_logs import new_record, uuid
 from tests.helpers.logs.segments import plain_record
 from tests.helpers.logs.written import batch_bytes
 from tests.helpers.tools.console import METADATA_SHELL, Done
+from tests.helpers.tools.distribution import long_after, long_but
 
 KRAFTOPS = str(Path(sys.executable).with_name("kraftops"))
 ENGINE = "reference" if why_not_native() else "native"
@@ -56,14 +57,17 @@ COMMANDS = {
 }
 """The tool and the words for each command of a single use, Kafka's commands in Kafka's form."""
 
-each_command = pytest.mark.parametrize("command", COMMANDS)
 each_command_without_values = pytest.mark.parametrize(
     "command", ["ls", "find", "summary", "verify"]
 )
 """Commands that do not print values, and need not read them."""
 in_each_file = pytest.mark.parametrize("is_snapshot", [False, True], ids=["segment", "snapshot"])
-TURNS = list(zip(COMMANDS, cycle([False, True]), strict=False))
-"""Commands with a kind of file each, in turn: one loader reads files for all of them."""
+FIRST = ("verify", "export", "ls", "find")
+"""Commands that run without `--long`: they tell of damage in three ways. One loader reads for all."""
+TURNS = list(
+    zip(sorted(COMMANDS, key=lambda name: name not in FIRST), cycle([False, True]), strict=False)
+)
+"""Commands with a kind of file each, in turn."""
 
 
 def written(folder: Path, record: bytes, *, is_snapshot: bool, is_control: bool = False) -> str:
@@ -118,10 +122,17 @@ def is_told(done: Done, command: str, path: str, reason: str) -> bool:
 
 @pytest.mark.parametrize(
     ("command", "codec", "is_snapshot"),
-    [
-        *((command, "zstd", is_snapshot) for command, is_snapshot in TURNS),
-        *(("verify", codec, is_snapshot) for codec in CODECS[1:4] for is_snapshot in (False, True)),
-    ],
+    long_after(
+        len(FIRST),
+        [
+            *((command, "zstd", is_snapshot) for command, is_snapshot in TURNS),
+            *(
+                ("verify", codec, is_snapshot)
+                for codec in CODECS[1:4]
+                for is_snapshot in (False, True)
+            ),
+        ],
+    ),
 )
 def test_batch_that_inflates_without_end_is_a_finding(
     command: str, codec: str, is_snapshot: bool, tmp_path: Path
@@ -136,11 +147,14 @@ def test_batch_that_inflates_without_end_is_a_finding(
 
 @pytest.mark.parametrize(
     ("command", "is_snapshot", "size", "is_control"),
-    [
-        (command, is_snapshot, 9 if is_snapshot else 63, is_control)
-        for command, is_small in TURNS
-        for is_snapshot, is_control in ((is_small, False), (not is_small, True))
-    ],
+    long_after(
+        2 * len(FIRST),
+        [
+            (command, is_snapshot, 9 if is_snapshot else 63, is_control)
+            for command, is_small in TURNS
+            for is_snapshot, is_control in ((is_small, False), (not is_small, True))
+        ],
+    ),
 )
 def test_record_that_is_too_large_is_a_finding(
     command: str, is_snapshot: bool, size: int, is_control: bool, tmp_path: Path
@@ -194,7 +208,7 @@ def _records_without_end() -> bytes:
     return packed(record * count + large, count=count + 1)
 
 
-@each_command
+@pytest.mark.parametrize("command", long_but(FIRST, COMMANDS))
 def test_records_without_end_cost_no_more_than_their_batch(command: str, tmp_path: Path) -> None:
     path = tmp_path / "00000000000000000000.log"
     path.write_bytes(_records_without_end())

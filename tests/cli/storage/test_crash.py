@@ -171,7 +171,7 @@ def test_full_disk_leaves_nothing_and_a_later_run_succeeds(size: str, tmp_path: 
 class TestRace:
     """Formats that begin at the same moment on the same new directories."""
 
-    ROUNDS = 60
+    ROUNDS = 20
     LOSS = re.compile(
         r"kafka-storage: (new/d[12] is in use: |another process formatted a directory |"
         r"Log directory new/d[12] is already formatted|Invalid cluster\.id in: new/d[12]/)"

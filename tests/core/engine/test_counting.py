@@ -29,6 +29,7 @@ from tests.helpers.engine.choice import using
 from tests.helpers.engine.comparison import Trial
 from tests.helpers.logs.segments import batch_around, record_around
 from tests.helpers.logs.written import batch_bytes, message_bytes
+from tests.helpers.tools.distribution import long_after
 
 PATH = "0.log"
 each_engine = pytest.mark.parametrize("engine", ["native", "reference"])
@@ -254,9 +255,11 @@ def test_messages_of_magic_1_are_selected_too(engine: str) -> None:
     assert (none.records, none.offsets, none.numbers) == (0, None, [])
 
 
-def test_engines_agree_about_random_logs_and_queries() -> None:
+@pytest.mark.slow
+@pytest.mark.parametrize("part", long_after(1, range(4)))
+def test_engines_agree_about_random_logs_and_queries(part: int) -> None:
     """All filters, and limits inside a batch."""
-    for seed in range(400):
+    for seed in range(part, 400, 4):
         rng = Random(seed)
         trial = case(seed).trial
         window = rng.choice((EVERY, Window(rng.randrange(4), rng.randrange(1, 6))))

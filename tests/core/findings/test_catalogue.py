@@ -92,6 +92,7 @@ def raised() -> Iterator[str]:
                 yield text
 
 
+@pytest.mark.slow
 def test_all_codes_that_are_raised_are_in_the_catalogue() -> None:
     codes = set(raised())
 

@@ -109,6 +109,7 @@ def check_end(found: MovingCluster) -> None:
     assert {name for (_, name), each in found.configs.items() if each} <= {"104", "105"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_old", [False, True], ids=["4.3", "3.9"])
 @pytest.mark.parametrize("throttle", long_but({1000}, [None, 1000]))
 def test_it_goes_on_after_a_kill_at_any_request(throttle: int | None, is_old: bool) -> None:

@@ -58,10 +58,15 @@ def every_version() -> Iterator[tuple[str, Message, int]]:
 each_version = pytest.mark.parametrize(
     ("message", "version"),
     [
-        pytest.param(message, version, id=f"{name}-{message.name}-{version}")
+        pytest.param(
+            *(message, version),
+            id=f"{name}-{message.name}-{version}",
+            marks=pytest.mark.long if version in versions_of(message)[1:-1] else (),
+        )
         for name, message, version in every_version()
     ],
 )
+"""One code compiles all versions of a message: those between the first and the last run with `--long`."""
 
 
 def _is_in(versions: Versions, version: int) -> bool:

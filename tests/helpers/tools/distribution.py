@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -50,6 +50,12 @@ def seconds_of_files() -> dict[str, float]:
 def long_but(kept: Container[object], cases: Iterable[Any]) -> list[Any]:
     """Return the parameters of a test, of which all but some run with `--long` only."""
     return [case if case in kept else pytest.param(case, marks=pytest.mark.long) for case in cases]
+
+
+def long_after(count: int, cases: Sequence[Any]) -> list[Any]:
+    """Return the parameters of a test, of which all after the first run with `--long` only."""
+    others = (case if isinstance(case, tuple) else (case,) for case in cases[count:])
+    return [*cases[:count], *(pytest.param(*case, marks=pytest.mark.long) for case in others)]
 
 
 def unit_of(node_id: str) -> str:

@@ -20,6 +20,7 @@ from kraftops.spark.session.session import Session
 from tests.helpers.logs.corpus_rows import parsed
 from tests.helpers.spark.compare_local import LOG, METADATA, parts
 from tests.helpers.tools.console import DUMP_LOG, Done, run_command, run_here
+from tests.helpers.tools.distribution import long_after
 
 NOTHING = ("--offset", "900000..")
 
@@ -110,7 +111,7 @@ def test_directory_without_logs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", ["text", "json", "csv", "parquet"])
-@pytest.mark.parametrize("is_single", [False, True], ids=["parts", "file"])
+@pytest.mark.parametrize("is_single", long_after(1, [False, True]), ids=["parts", "file"])
 def test_filter_that_matches_nothing(
     session: Session, tmp_path: Path, form: str, *, is_single: bool
 ) -> None:
@@ -250,7 +251,7 @@ class TestFile:
             path.write_bytes(Path(LOG).read_bytes())
         return found
 
-    @pytest.mark.parametrize("form", ["text", "json", "parquet"])
+    @pytest.mark.parametrize("form", long_after(1, ["text", "json", "parquet"]))
     def test_that_is_gone(
         self, session: Session, tmp_path: Path, logs: list[Path], form: str
     ) -> None:

@@ -14,6 +14,7 @@ from kraftops.spark.source.table_columns import TABLE_COLUMNS
 from tests.helpers.logs.corpus_rows import EVERY_LOG, FLAGS, parsed
 from tests.helpers.logs.segments import IN
 from tests.helpers.tools.console import run_here
+from tests.helpers.tools.distribution import long_after
 
 METADATA = str(IN / "meta/00000000000000000000.log")
 
@@ -87,18 +88,23 @@ def test_directory_chooses_its_decoder(spark: Any, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("options", "arguments"),
-    [
-        ({"types": "topic,partition"}, ["--type", "topic,partition"]),
-        ({"offsets": "10..40"}, ["--offset", "10..40"]),
-        ({"since": "2020-01-01", "until": "2100-01-01"}, ["--since", "2020-01-01"]),
-        ({"where": "partitionId=0"}, ["--where", "partitionId=0"]),
-        (
-            {"where": '["partitionId=0", "version=1"]'},
-            ["--where", "partitionId=0", "--where", "version=1"],
-        ),
-        ({"topics": "a.none"}, ["--topic", "a.none"]),
-        ({"types": "noop", "offsets": "9000.."}, ["--offset", "9000.."]),
-    ],
+    long_after(
+        3,
+        [
+            (
+                {"where": '["partitionId=0", "version=1"]', "offsets": "10.."},
+                ["--where", "partitionId=0", "--where", "version=1", "--offset", "10.."],
+            ),
+            (
+                {"since": "2020-01-01", "until": "2100-01-01", "topics": "a.none"},
+                ["--since", "2020-01-01", "--topic", "a.none"],
+            ),
+            ({"types": "noop", "offsets": "9000.."}, ["--offset", "9000.."]),
+            ({"types": "topic,partition"}, ["--type", "topic,partition"]),
+            ({"offsets": "10..40"}, ["--offset", "10..40"]),
+            ({"where": "partitionId=0"}, ["--where", "partitionId=0"]),
+        ],
+    ),
 )
 def test_options_choose_as_those_of_the_tool_do(
     spark: Any, options: dict[str, str], arguments: list[str]
@@ -120,23 +126,26 @@ def test_groups_are_chosen_as_by_the_tool(spark: Any) -> None:
 
 @pytest.mark.parametrize(
     "condition",
-    [
-        "type = 'TOPIC_RECORD'",
-        "type IN ('TOPIC_RECORD', 'PARTITION_RECORD')",
-        "type = 'topic'",
-        "offset > 20 AND offset <= 40",
-        "offset = 12",
-        "offset < 5 OR type = 'PARTITION_RECORD'",
-        "timestamp >= '2023-11-14' AND timestamp < '2030-03-17' AND type IS NOT NULL",
-        "timestamp > timestamp_millis(1700000000000)",
-        "type = 'TOPIC_RECORD' AND type = 'PARTITION_RECORD'",
-        "kind = 'control'",
-        "NOT type = 'TOPIC_RECORD'",
-        "offset > 30 AND offset < 20",
-        "partitionId >= 1 AND brokerId IS NULL",
-        "brokerId IN (1, 2) OR partitionId = 0",
-        "brokerId IN (1, 2)",
-    ],
+    long_after(
+        5,
+        [
+            "type IN ('TOPIC_RECORD', 'PARTITION_RECORD')",
+            "offset > 20 AND offset <= 40",
+            "timestamp >= '2023-11-14' AND timestamp < '2030-03-17' AND type IS NOT NULL",
+            "NOT type = 'TOPIC_RECORD'",
+            "brokerId IN (1, 2) OR partitionId = 0",
+            "type = 'TOPIC_RECORD'",
+            "type = 'topic'",
+            "offset = 12",
+            "offset < 5 OR type = 'PARTITION_RECORD'",
+            "timestamp > timestamp_millis(1700000000000)",
+            "type = 'TOPIC_RECORD' AND type = 'PARTITION_RECORD'",
+            "kind = 'control'",
+            "offset > 30 AND offset < 20",
+            "partitionId >= 1 AND brokerId IS NULL",
+            "brokerId IN (1, 2)",
+        ],
+    ),
 )
 def test_filters_of_spark_choose_the_same_when_they_are_pushed(spark: Any, condition: str) -> None:
     plainly = read(spark, METADATA).where(condition).collect()
@@ -272,12 +281,15 @@ def test_shorter_schema_gives_the_same_columns(spark: Any) -> None:
 
 @pytest.mark.parametrize(
     ("schema", "reason"),
-    [
-        ("offset string", "the column offset is of type bigint, not string"),
-        ("nothing string", "a row has no column 'nothing'"),
-        ("type string, offset bigint, type string", "the column type is asked for twice"),
-        ("type string, offset bigint not null", "the column offset may be null"),
-    ],
+    long_after(
+        1,
+        [
+            ("offset string", "the column offset is of type bigint, not string"),
+            ("nothing string", "a row has no column 'nothing'"),
+            ("type string, offset bigint, type string", "the column type is asked for twice"),
+            ("type string, offset bigint not null", "the column offset may be null"),
+        ],
+    ),
 )
 def test_schema_of_other_columns_is_refused(spark: Any, schema: str, reason: str) -> None:
     from pyspark.errors import PySparkException
@@ -288,15 +300,18 @@ def test_schema_of_other_columns_is_refused(spark: Any, schema: str, reason: str
 
 @pytest.mark.parametrize(
     ("options", "reason"),
-    [
-        ({"nonsense": "1"}, "no option 'nonsense'\nhint: there are path, "),
-        ({"decoder": "x"}, "no decoder 'x'"),
-        ({"salvage": "maybe"}, "salvage is true or false"),
-        ({"types": "nonsense"}, "no record type 'nonsense'"),
-        ({"splitBytes": "-1"}, "splitBytes is a number"),
-        ({"columns": "ofset"}, "a row has no column 'ofset'\nhint: near it are: offset"),
-        ({"record": "OFFSET_COMMIT"}, "no record type 'OFFSET_COMMIT'"),
-    ],
+    long_after(
+        2,
+        [
+            ({"nonsense": "1"}, "no option 'nonsense'\nhint: there are path, "),
+            ({"columns": "ofset"}, "a row has no column 'ofset'\nhint: near it are: offset"),
+            ({"decoder": "x"}, "no decoder 'x'"),
+            ({"salvage": "maybe"}, "salvage is true or false"),
+            ({"types": "nonsense"}, "no record type 'nonsense'"),
+            ({"splitBytes": "-1"}, "splitBytes is a number"),
+            ({"record": "OFFSET_COMMIT"}, "no record type 'OFFSET_COMMIT'"),
+        ],
+    ),
 )
 def test_bad_options_are_refused(spark: Any, options: dict[str, str], reason: str) -> None:
     from pyspark.errors import PySparkException

@@ -12,6 +12,7 @@ from kraftops.spark.source.schemas import row_schema
 from kraftops.spark.sql.named_columns import named_columns
 from kraftops.spark.sql.tables import answer
 from tests.helpers.logs.segments import IN
+from tests.helpers.tools.distribution import long_after
 
 METADATA = str(IN / "meta/00000000000000000000.log")
 FIELDS = "spark.sql.debug.maxToStringFields"
@@ -29,17 +30,20 @@ def spark(session: Session) -> Any:
 
 @pytest.mark.parametrize(
     ("sql", "names"),
-    [
-        ("SELECT type, count(*) FROM log WHERE `offset` > 5 GROUP BY type", "offset type"),
-        ("SELECT count(*) FROM log", "crcValid"),
-        (
-            """SELECT a.type FROM log a JOIN log b ON a.`offset` = b.baseOffset
-               WHERE EXISTS (SELECT 1 FROM log c WHERE c.topic = a.topic)""",
-            "baseOffset topic offset type",
-        ),
-        ("SELECT (SELECT max(position) FROM log) FROM log LIMIT 1", "position"),
-        ("SELECT headers[0].key AS value FROM log ORDER BY timestamp", "timestamp headers"),
-    ],
+    long_after(
+        3,
+        [
+            ("SELECT count(*) FROM log", "crcValid"),
+            (
+                """SELECT a.type FROM log a JOIN log b ON a.`offset` = b.baseOffset
+                   WHERE EXISTS (SELECT 1 FROM log c WHERE c.topic = a.topic)""",
+                "baseOffset topic offset type",
+            ),
+            ("SELECT (SELECT max(position) FROM log) FROM log LIMIT 1", "position"),
+            ("SELECT type, count(*) FROM log WHERE `offset` > 5 GROUP BY type", "offset type"),
+            ("SELECT headers[0].key AS value FROM log ORDER BY timestamp", "timestamp headers"),
+        ],
+    ),
 )
 def test_only_columns_of_the_statement_are_named(spark: Any, sql: str, names: str) -> None:
     before = spark.conf.get(FIELDS, None)
@@ -48,14 +52,17 @@ def test_only_columns_of_the_statement_are_named(spark: Any, sql: str, names: st
     assert spark.conf.get(FIELDS, None) == before
 
 
-@pytest.mark.parametrize("sql", ["SELECT * FROM log", "SELECT struct(*) FROM log"])
+@pytest.mark.parametrize("sql", long_after(1, ["SELECT struct(*) FROM log", "SELECT * FROM log"]))
 def test_a_star_names_all(spark: Any, sql: str) -> None:
     assert named_columns(spark, sql, COLUMNS) == COLUMNS
 
 
 @pytest.mark.parametrize(
     "sql",
-    ["SELECT nope FROM log", "no SQL", "SHOW TABLES", "SELECT 1", "SELECT 1 / 0 FROM log"],
+    long_after(
+        3,
+        ["SELECT nope FROM log", "SHOW TABLES", "SELECT 1 / 0 FROM log", "no SQL", "SELECT 1"],
+    ),
 )
 def test_nothing_is_known_of_other_statements(spark: Any, sql: str) -> None:
     assert named_columns(spark, sql, COLUMNS) == ()

@@ -30,6 +30,7 @@ from tests.helpers.spark.connect import environment_of, release_python
 from tests.helpers.spark.lakes import LAKES
 from tests.helpers.spark.stream_program import COLUMNS, start
 from tests.helpers.spark.streams import LATE, GrowingLog, table
+from tests.helpers.tools.distribution import long_after
 
 pytestmark = pytest.mark.spark
 
@@ -113,14 +114,15 @@ def python_processes(parent: int) -> list[int]:
     return [pid for pid in found if is_worker(pid)]
 
 
+@pytest.mark.parametrize("moments", long_after(1, [["writing"], ["planned", "writing"]]), ids=len)
 def test_each_record_is_written_once_by_a_stream_whose_processes_are_killed(
-    session: Session, tmp_path: Path
+    session: Session, tmp_path: Path, moments: list[str]
 ) -> None:
     spark: Any = session.spark
     target = tmp_path / "target"
     with growing(tmp_path / "logs", pause=0.05):
         query = start(spark, str(tmp_path / "logs"), target, "parquet", "200k")
-        for moment in ("planned", "writing"):
+        for moment in moments:
             known = set(target.glob(MOMENTS[moment]))
             wait_for(lambda: set(target.glob(MOMENTS[moment])) - known or not query.isActive)  # noqa: B023
             while query.isActive:  # with the one that plans it ends

@@ -128,6 +128,7 @@ def test_real_log_directory_has_no_findings(log_directory: Path) -> None:
     assert found_in(log_directory, log_directory / "any") == []
 
 
+@pytest.mark.slow
 def test_faults_are_found(log_directory: Path) -> None:
     """Each is found, but for those that change nothing, or that nothing contradicts."""
     unseen: Counter[str] = Counter()

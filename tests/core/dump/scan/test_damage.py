@@ -56,6 +56,7 @@ def own_lines(data: bytes, directory: Path, query: str) -> list[str]:
     return [line for line in lines if not line.startswith("Found ")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("deep", [False, True], ids=["shallow", "deep"])
 @pytest.mark.parametrize("folder", SMALL)
 def test_cut_at_every_byte_keeps_the_batches_before_it(

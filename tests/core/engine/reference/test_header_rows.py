@@ -89,6 +89,7 @@ def test_gaps_do_not_matter_where_no_offset_is_asked_for(rows: Rows) -> None:
     assert [row.producer_id for row in rows(batch, "producerId")] == [8, 8]
 
 
+@pytest.mark.slow
 def test_many_records_come_in_pieces(rows: Rows) -> None:
     batch = sealed(bytes(7 * 40_000), 40_000)
 

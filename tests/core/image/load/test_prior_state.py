@@ -15,6 +15,7 @@ from kraftops.tree.node import Leaf, descend
 from tests.helpers.image.snapshots import snapshot_of
 from tests.helpers.logs.metadata_logs import write_log
 from tests.helpers.logs.random_logs import LogBatch, RandomLog, Taste, log_batches, new_record, uuid
+from tests.helpers.tools.distribution import long_after
 from tests.helpers.tree.leaves import leaves_of
 
 LOGS = int(os.environ.get("KRAFTOPS_FUZZ_ORIGINS", "200"))
@@ -65,7 +66,8 @@ def _stray(log: list[LogBatch]) -> int:
     return -1
 
 
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.slow
+@pytest.mark.parametrize("part", long_after(2, range(4)))
 def test_changes_are_those_of_the_whole_log(part: int, tmp_path: Path) -> None:
     exactly = 0
     for at in range(part, LOGS, 4):

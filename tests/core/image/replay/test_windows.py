@@ -22,6 +22,7 @@ from kraftops.log import reader
 from kraftops.log.log_file import LogFile
 from tests.helpers.engine.fold_pair import answers
 from tests.helpers.logs.random_logs import RandomLog, leader_change
+from tests.helpers.tools.distribution import long_after
 
 LOGS = int(os.environ.get("KRAFTOPS_FUZZ_RUNS", "300"))
 
@@ -52,7 +53,7 @@ def _counts(events: list[Event]) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("part", range(6))
+@pytest.mark.parametrize("part", long_after(2, range(6)))
 def test_windows_make_the_image_of_single_batches(
     part: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

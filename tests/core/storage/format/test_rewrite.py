@@ -325,6 +325,7 @@ def check_completion(child: Child) -> None:
     assert temporary_files(child.node) == [], child.call
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", long_but({FULL}, ["EACCES", "EIO", "ENOSPC", FULL]))
 def test_error_at_any_call_changes_every_directory_or_none(
     node: Path, tmp_path: Path, fault: str
@@ -347,6 +348,7 @@ def test_error_at_any_call_changes_every_directory_or_none(
     assert sum(child.code for child in failed) > 20
 
 
+@pytest.mark.slow
 def test_kill_at_any_call_leaves_each_file_whole(node: Path, tmp_path: Path) -> None:
     before = contents(node)
 

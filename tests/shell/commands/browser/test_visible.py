@@ -64,6 +64,7 @@ def test_other_state_keeps_what_is_open() -> None:
     assert tree.index(("a", "b", "c")) == 1
 
 
+@pytest.mark.slow
 def test_million_partitions_are_shown_at_once() -> None:
     value = leaf(1)
     names = dict.fromkeys(map(str, range(MANY)))
