@@ -35,6 +35,7 @@ from kraftops_cli.dump_log.live_request import is_live, live_source
 from kraftops_cli.dump_log.options import DumpOptions
 from kraftops_cli.dump_log.plan import DAMAGED, Plan
 from kraftops_cli.dump_log.run import run_dump
+from kraftops_cli.dump_log.topics import looked_up
 from kraftops_cli.spark.options import SparkRequest, spark_request
 from kraftops_cli.syntax.given import given_options
 from kraftops_cli.terminal.streams import Terminal
@@ -187,7 +188,8 @@ def _run_dump(
     for error in unreadable:
         terminal.failure(error)
     is_whole = not (unreadable or bundles)  # an archive may have members that are not read
-    code = run_dump(_plan(sources, query, options), terminal, is_whole=is_whole)
+    plan = looked_up(_plan(sources, query, options), terminal, is_whole=is_whole)
+    code = run_dump(plan, terminal)
     return max(code, 1) if unreadable else code
 
 
@@ -226,7 +228,8 @@ def _run_check(
     request, others = among(names, alone, archives.bundles, query.decoder)
     codes = []
     if others:
-        codes.append(run_dump(_plan(_sources(others, options), query, options), terminal))
+        plan = looked_up(_plan(_sources(others, options), query, options), terminal)
+        codes.append(run_dump(plan, terminal))
     if request.paths or request.partitions or request.files:
         request = request._replace(remote_metadata=options.remote_log_metadata)
         run = partial(run_units, jobs=options.jobs)

@@ -22,22 +22,13 @@ from kraftops_cli.terminal.streams import Terminal
 _POLL_SECONDS = 0.2  # until a new batch is shown: a person does not notice it
 
 
-def run_dump(plan: Plan, terminal: Terminal, *, is_whole: bool = True) -> int:
+def run_dump(plan: Plan, terminal: Terminal) -> int:
     """Run the dump; return its exit code.
-
-    *is_whole*: everything that was named is among the sources.
 
     Raises:
         UsageError: the engine that is asked for is not there, or the sources do not go together.
-        KraftopsError: no log knows the topics or groups that are asked for.
     """
     engine_name()
-    if plan.query.filter.topics or plan.groups:
-        from kraftops_cli.dump_log.topics import unknown_error, unknown_names, with_topics
-
-        plan = with_topics(plan)
-        if is_whole and (unknown := unknown_names(plan)):
-            unknown_error(unknown, plan, terminal)
     if plan.summary and plan.follow:
         from kraftops_cli.dump_log.growing.run import follow_summary
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from kraftops.dump.scan.mentions import may_have_records
@@ -19,6 +19,23 @@ from kraftops.uris import is_remote
 from kraftops.uuids import from_text
 from kraftops_cli.dump_log.plan import Plan
 from kraftops_cli.terminal.streams import Terminal
+
+
+def looked_up(plan: Plan, terminal: Terminal, *, is_whole: bool = True) -> Plan:
+    """Return the plan with the ids of its topics.
+
+    *is_whole*: everything that was named is among the sources.
+
+    Raises:
+        UsageError: a name cannot be looked up in standard input.
+        KraftopsError: no log knows the topics or groups that are asked for.
+    """
+    if not (plan.query.filter.topics or plan.groups):
+        return plan
+    plan = with_topics(plan)
+    if is_whole and (unknown := unknown_names(plan)):
+        unknown_error(unknown, plan, terminal)
+    return plan
 
 
 def with_topics(plan: Plan) -> Plan:
@@ -56,11 +73,14 @@ def unknown_names(plan: Plan, any_has: Callable[[Asked], bool] = _any_here) -> s
         any_has: tells whether any log has records, or may; by default this process reads them.
     """
     is_here = any_has is _any_here
-    is_complete = not plan.follow and all(_is_log_file(path, is_here) for path in plan.paths)
     topics = plan.query.filter.topics
-    if topics and is_complete and not _is_known_topic(plan, any_has):
+    is_asked = (topics or plan.groups) and not plan.follow
+    if not is_asked or not all(_is_log_file(path, is_here) for path in plan.paths):
+        return None
+    asked = [(source, plan.query_of(source.path)) for source in plan.sources]
+    if topics and not _is_known_topic(plan.query.filter, asked, any_has):
         return topic_text(topics)
-    if plan.groups and is_complete and not _is_known_group(plan, any_has):
+    if plan.groups and not _is_known_group(plan.groups, asked, any_has):
         return f"a group {', '.join(sorted(plan.groups))}"
     return None
 
@@ -70,36 +90,33 @@ def topic_text(topics: Iterable[str]) -> str:
     return f"a topic {', '.join(sorted(topics))}"
 
 
-def _is_known_topic(plan: Plan, any_has: Callable[[Asked], bool]) -> bool:
-    asked = plan.query.filter
-    queries = [(source, plan.query_of(source.path)) for source in plan.sources]
-    is_own = any(source.topic in asked.topics for source in plan.sources) or not all(
-        query.filter.topics for _, query in queries
+def _is_known_topic(filters: Filter, asked: Asked, any_has: Callable[[Asked], bool]) -> bool:
+    is_own = any(
+        source.topic in filters.topics or not query.filter.topics for source, query in asked
     )
-    if is_own or asked.topic_ids:
+    if is_own or filters.topic_ids:
         return True
-    only = Filter(topics=asked.topics)
+    only = Filter(topics=filters.topics)
     return any_has(
         [
             (source, replace(query, filter=only))
-            for source, query in queries
+            for source, query in asked
             if query.record_decoder.has_types
         ]
     )
 
 
-def _is_known_group(plan: Plan, any_has: Callable[[Asked], bool]) -> bool:
+def _is_known_group(groups: Sequence[str], asked: Asked, any_has: Callable[[Asked], bool]) -> bool:
     from kraftops.query.where import about_groups, group_fields
 
-    likely = set(map(partition_of, plan.groups))  # most clusters have the default number of them
-    asked: Asked = []
-    for source in sorted(plan.sources, key=lambda candidate: candidate.partition not in likely):
-        query = plan.query_of(source.path)
-        decoder = query.record_decoder
-        if group_fields(decoder):
-            only = Filter(where=about_groups(plan.groups, [decoder]))
-            asked.append((source, replace(query, filter=only)))
-    return any_has(asked)
+    likely = set(map(partition_of, groups))  # most clusters have the default number of them
+    return any_has(
+        [
+            (source, replace(query, filter=Filter(where=about_groups(groups, [decoder]))))
+            for source, query in sorted(asked, key=lambda pair: pair[0].partition not in likely)
+            if group_fields(decoder := query.record_decoder)
+        ]
+    )
 
 
 def knows_topic(part: ByteRange, query: Query) -> bool:

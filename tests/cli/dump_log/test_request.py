@@ -17,8 +17,11 @@ class Plans:
     def __init__(self) -> None:
         self.made: list[Plan] = []
 
-    def run(self, plan: Plan, _: Terminal, *, is_whole: bool) -> int:
+    def look_up(self, plan: Plan, _: Terminal, *, is_whole: bool) -> Plan:
         assert is_whole
+        return plan
+
+    def run(self, plan: Plan, _: Terminal) -> int:
         self.made.append(plan)
         return 0
 
@@ -39,6 +42,7 @@ class Plans:
 @pytest.fixture
 def plans(monkeypatch: pytest.MonkeyPatch) -> Plans:
     found = Plans()
+    monkeypatch.setattr("kraftops_cli.dump_log.request.looked_up", found.look_up)
     monkeypatch.setattr("kraftops_cli.dump_log.request.run_dump", found.run)
     return found
 
