@@ -84,7 +84,7 @@ CODES: Mapping[str, Code] = {
     "quorum-alive": Code(3, "a controller leads, or most voters run (then leader is null)"),
     "running": Code(3, "a server holds the lock of a directory"),
     "same-address": Code(3, "two voters that had different addresses would get the same one"),
-    "several-logs": Code(3, "an archive holds the logs of several nodes"),
+    "several-logs": Code(3, "two copies are of one node"),
     "started": Code(3, "a server has been started since the recovery that is to be undone"),
     "unknown-host": Code(3, "no voter is at a host that is to change"),
     "unknown-voter": Code(3, "a voter is new, and its log is not given"),

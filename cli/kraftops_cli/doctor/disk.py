@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from kraftops.disk.totals import DiskUsage, Total
     from kraftops.disk.usage import DirectoryUsage
     from kraftops.disk.why import Broker, Why
+    from kraftops.server.loader.load_plan import FolderName
+    from kraftops.storage.config.host import LocalKafka
     from kraftops_terminal.console import Console
 
 _MOST_ROWS = 1_000_000
@@ -49,7 +51,7 @@ Sizes come from the names of files and from stat: no data is read. BYTES is what
 what the file system has given: less where files are sparse, as the preallocated indexes of active
 segments (10 MiB each). DELETED is what a broker has renamed, and removes a minute later
 (file.delete.delay.ms), or at its next start. ELSEWHERE is what takes room on the same file system
-outside of these log directories.
+outside of these log directories. An archive tells the sizes of files alone: nothing of its disk.
 
 Rates come from the times at which segments were last written. GROWTH leaves out what retention will
 delete: a log whose beginning has been deleted loses each day as much as was written on its first
@@ -99,19 +101,33 @@ class DiskOptions(What):
 Show what takes the room on the disks of brokers, and what grows: by directory, then by topic,
 partition or broker.
 
-WHAT are log directories. Without any, the configuration of the Kafka that runs on this host names
-them.""",
+WHAT are log directories, and archives of them. Without any, the configuration of the Kafka that
+runs on this host names them.""",
 )
 @click.pass_obj
 def disk(terminal: Terminal, what: DiskOptions) -> int:
     """Print the sizes; return the exit code."""
+    from kraftops.disk.totals import DiskUsage
+    from kraftops.disk.usage import read_usages
+
+    partition = None if what.why is None else _partition_named(what.why, what)
+    if what.is_live:
+        return _tell(terminal, what, DiskUsage(_of_brokers(what, terminal)))
+    kafkas = what.nodes(terminal)
+    with what.opened_sources(terminal) as sources:
+        brokers = [*_brokers(kafkas, [source.folder for source in sources])]
+        if partition is not None:
+            return _explain(terminal, what, partition, brokers)
+        directories = [directory for broker in brokers for directory in broker.directories]
+        return _tell(terminal, what, DiskUsage(read_usages(directories, int(time.time() * 1000))))
+
+
+def _tell(terminal: Terminal, what: DiskOptions, usage: DiskUsage) -> int:
+    """Print the sizes; return the exit code."""
     from kraftops.answers.fields import json_of
     from kraftops.disk.answer import DISK
-    from kraftops.disk.totals import DiskUsage
+    from kraftops.fileio.mounts import archive_of
 
-    if what.why is not None:
-        return _explain(what, what.why, terminal)
-    usage = DiskUsage(_of_brokers(what, terminal) if what.is_live else _on_disk(what, terminal))
     print_answer(
         terminal,
         what.form,
@@ -121,28 +137,18 @@ def disk(terminal: Terminal, what: DiskOptions) -> int:
     )
     if what.form == "text" and usage.lacks_rates:
         paths = [total.directory.path for total in usage.directories]
-        summary = ("kraftops", "dump-log", "summary", *paths, "--since", "-2h", "--sort", "bytes")
+        names = dict.fromkeys(archive_of(path) or path for path in paths)
+        summary = ("kraftops", "dump-log", "summary", *names, "--since", "-2h", "--sort", "bytes")
         terminal.error(f"note: {_NO_RATES}; {shlex.join(summary)} counts the last two hours")
     return 0
 
 
-def _on_disk(what: What, terminal: Terminal) -> list[DirectoryUsage]:
-    from kraftops.disk.usage import read_usages
-
-    brokers = _brokers(what, terminal)
-    directories = [directory for broker in brokers for directory in broker.directories]
-    return read_usages(directories, int(time.time() * 1000))
-
-
-def _explain(what: DiskOptions, name: str, terminal: Terminal) -> int:
-    """Print why a partition stays as it is; return the exit code.
+def _partition_named(name: str, what: What) -> FolderName:
+    """Return the partition that is to be explained.
 
     Raises:
         UsageError: the name is not that of a partition, or running brokers are asked.
     """
-    from kraftops.answers.fields import json_of
-    from kraftops.disk.answer import DISK
-    from kraftops.disk.why import why_kept
     from kraftops.errors import UsageError
     from kraftops.server.loader.load_plan import parse_folder_name
 
@@ -151,8 +157,18 @@ def _explain(what: DiskOptions, name: str, terminal: Terminal) -> int:
         raise UsageError(f"--why {name}: expected TOPIC-N, as orders-3")
     if what.is_live:
         raise UsageError("--why reads files: name log directories, or a server.properties")
+    return partition
+
+
+def _explain(
+    terminal: Terminal, what: DiskOptions, partition: FolderName, brokers: Sequence[Broker]
+) -> int:
+    """Print why a partition stays as it is; return the exit code."""
+    from kraftops.answers.fields import json_of
+    from kraftops.disk.answer import DISK
+    from kraftops.disk.why import why_kept
+
     now = int(time.time() * 1000)
-    brokers = list(_brokers(what, terminal))
     kept = why_kept(brokers, partition.topic, partition.partition, now)
     print_answer(
         terminal,
@@ -179,22 +195,20 @@ def _reasons(console: Console, why: Why) -> Iterator[str]:
     yield "\n" + table_text(console, table_of(SETTING, state.settings, "Settings in force"))
 
 
-def _brokers(what: What, terminal: Terminal) -> Iterator[Broker]:
-    """Yield the brokers that are named; a directory is of the first one that has it."""
+def _brokers(kafkas: Sequence[LocalKafka], named: Sequence[str]) -> Iterator[Broker]:
+    """Yield the brokers of configurations, and of directories that are *named* and not in those."""
     from kraftops.disk.why import Broker
     from kraftops.dump.sources.missing import refuse_missing
     from kraftops.server.log_directory import read_log_directory
     from kraftops.storage.config.server_config import load_config
     from kraftops.storage.logdirs.directories import read_directories
 
-    configs = [
-        load_config(kafka.path, kafka.overrides, os.environ) for kafka in what.nodes(terminal)
-    ]
+    configs = [load_config(kafka.path, kafka.overrides, os.environ) for kafka in kafkas]
     for config in configs:
         refuse_missing((path for path in config.log_dirs if not os.path.isabs(path)), _RELATIVE)
     brokers = [Broker(config, read_directories(config)) for config in configs]
     seen: set[str] = set()
-    for broker in (*brokers, Broker(None, [*map(read_log_directory, what.directories)])):
+    for broker in (*brokers, Broker(None, [*map(read_log_directory, named)])):
         by_real_path = {
             os.path.realpath(directory.path): directory for directory in broker.directories
         }

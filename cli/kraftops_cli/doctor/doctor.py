@@ -113,7 +113,6 @@ def doctor(terminal: Terminal, what: DoctorOptions) -> int:
     from kraftops.checkup.page import page_of
     from kraftops.fileio.output import OutputFlags, open_output, refuse_output
     from kraftops.fileio.writing import write_all
-    from kraftops.recovery.node_copies import unpacked
     from kraftops.storage.verify.release import target_named
     from kraftops_cli.installed import engine_lines
 
@@ -124,7 +123,7 @@ def doctor(terminal: Terminal, what: DoctorOptions) -> int:
     with ExitStack() as stack:
         examination = Examination(
             what.nodes(terminal),
-            stack.enter_context(unpacked(what.directories)),
+            stack.enter_context(what.opened_sources(terminal)),
             stack.enter_context(what.access(terminal)) if what.is_live else None,
             target_named(what.release_version),
             what.deep,

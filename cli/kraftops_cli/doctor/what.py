@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
     from kraftops.reassign.access import ClusterAccess
+    from kraftops.recovery.node_copies import LogSource
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +53,16 @@ class What:
     def directories(self) -> list[str]:
         """The log directories in the directories that are named, and archives."""
         return [path for name in self.names for path in log_directories_in(name)]
+
+    def opened_sources(self, terminal: Terminal) -> AbstractContextManager[list[LogSource]]:
+        """Return the log directories that are named, also those in archives, as a context.
+
+        Raises:
+            RecoveryRefused: an archive cannot be read, or has no log directory.
+        """
+        from kraftops.recovery.node_copies import opened_sources
+
+        return opened_sources(self.directories, terminal.failure)
 
     @property
     def is_live(self) -> bool:

@@ -85,12 +85,13 @@ The name of the topic chooses the decoder, unless --raw is given. A name with *,
 pattern, unless there is a file of this name. With --salvage, standard input and archives are first
 copied to a temporary file without a name.
 
-Paths in an archive are shown as ARCHIVE!/PATH. Its logs, and the files beside them, are unpacked to
-a directory in TMPDIR, which is removed at the end. An archive is refused if it inflates out of
-proportion, or to more than there is room for. Links, devices, paths that lead outside, and archives
-in an archive are named on standard error and left out; the exit status is then 1. If an archive is
-damaged or cut short, what can be read is read, the rest is named, and the exit status is 2. Such
-archives are not read by --files in Kafka's text, with --spark, or in object stores.
+Paths in an archive are shown as ARCHIVE!/PATH. It is read in place; what a compressed one holds of
+logs, and of the files beside them, is inflated to a file without a name in TMPDIR. An archive is
+refused if it inflates out of proportion, or to more than there is room for. Links, devices, paths
+that lead outside, and archives in an archive are named on standard error and left out; the exit
+status is then 1. If an archive is damaged or cut short, what can be read is read, the rest is
+named, and the exit status is 2. Such archives are not read by --files in Kafka's text, with
+--spark, or in object stores.
 
 With --format json, each of the small files of a log directory (meta.properties, quorum-state,
 partition.metadata, leader-epoch-checkpoint and the other checkpoints) is printed as one object.""",

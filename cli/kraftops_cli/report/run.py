@@ -229,7 +229,7 @@ def _read_metadata(
     story = story_of(files.names, log, span)
     cluster_id = cluster_id_near(files.names)
     requests = allowed_requests(request.authorizer_logs)
-    return MetadataInput(log, files.commands, cluster_id, story=story, requests=requests)
+    return MetadataInput(log, files.commands, cluster_id, story, requests)
 
 
 def _counted(
@@ -339,7 +339,7 @@ def _report_live(
     story = story_of(live.names, log, request.heading.span)
     commands = of_controllers(addresses, cluster_id)
     requests = allowed_requests(request.authorizer_logs)
-    metadata = MetadataInput(log, commands, cluster_id, {}, story, requests)
+    metadata = MetadataInput(log, commands, cluster_id, story, requests)
     sources = [Source(name, METADATA, METADATA_TOPIC, 0, 0) for name in live.names]
     _, summaries = _counted(sources, request, terminal)
     _note_nothing(request.heading.span, summaries, terminal)

@@ -79,10 +79,10 @@ def compare(terminal: Terminal, /, names: tuple[str, ...], form: str) -> int:
     from kraftops.answers.fields import json_of
     from kraftops.findings.finding import HAS_FINDINGS
     from kraftops.recovery.answer import COMPARE
-    from kraftops.recovery.node_copies import unpacked
+    from kraftops.recovery.node_copies import opened_sources
     from kraftops.recovery.partitions.comparison import compare_disks
 
-    with unpacked(names) as sources:
+    with opened_sources(names, terminal.failure) as sources:
         answered = compare_disks(sources)
     print_answer(
         terminal,

@@ -231,14 +231,14 @@ listed. Nothing is written before this is confirmed.""",
 @click.pass_obj
 def recover(terminal: Terminal, options: RecoverOptions) -> int:
     """Run the subcommand; return its exit code."""
-    from kraftops.recovery.node_copies import unpacked
+    from kraftops.recovery.node_copies import opened_sources
     from kraftops.recovery.target_voters import parse_host_changes
 
     loaded = options.load()
     if options.undo:
         return _undo(terminal, loaded, options)
     changes = options.host_changes
-    with unpacked(_split(options.sources)) as sources:
+    with opened_sources(_split(options.sources), terminal.failure) as sources:
         request = replace(
             options.request(options.voters),
             sources=sources,

@@ -54,8 +54,8 @@ class RecoverPlanOptions(QuorumOptions):
         multiple=True,
         required=True,
         help="A node: an archive of its server.properties, meta.properties and "
-        "__cluster_metadata-0; the server.properties of a node on this host; or a directory with a "
-        "log. May be given more than once.",
+        "__cluster_metadata-0, also of several nodes; the server.properties of a node on this "
+        "host; or a directory with a log. May be given more than once.",
     )
     voters: str = option(
         "--voters",
@@ -96,7 +96,7 @@ def recover_plan(terminal: Terminal, options: RecoverPlanOptions) -> int:
 
     now = time.time_ns() // 1_000_000
     request = options.request(options.voters)
-    with node_copies(options.copies) as nodes:
+    with node_copies(options.copies, terminal.failure) as nodes:
         plan = write_cluster_plan(nodes, request, page_text, now, options.output_dir)
     if options.form == "text":
         terminal.write(plan_text(terminal.console, plan.recovery))

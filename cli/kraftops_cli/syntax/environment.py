@@ -12,7 +12,7 @@ COMMON = {
     " is built.",
     "KRAFTOPS_DEBUG": "if it is set, an error shows its stack trace.",
     "NO_COLOR": "if it is set, output has no colours, unless --color is given.",
-    "TMPDIR": "where archives are unpacked. Default: /tmp.",
+    "TMPDIR": "where compressed archives are inflated, to a file without a name. Default: /tmp.",
 }
 """Variables of all commands, which a manual has after those of its own command."""
 AUTHORIZER = {"TZ": "the time zone of the log that --authorizer-log names."}

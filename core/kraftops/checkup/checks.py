@@ -11,6 +11,7 @@ from functools import partial
 from kraftops.checkup import cluster_checks, copies_check, disk_checks, quorum_check
 from kraftops.checkup.examination import Examination
 from kraftops.errors import KraftopsError, with_code
+from kraftops.fileio.mounts import archive_of
 from kraftops.findings.finding import Finding
 from kraftops.parallel.background import BackgroundCall
 from kraftops.wire.net.deadline import PAUSE, Deadline
@@ -115,12 +116,18 @@ def _disks(examination: Examination) -> str | None:
 
 
 def _whole(examination: Examination) -> str | None:
-    reason = "of archives only the last segments are read"
+    reason = "the archives have no logs of topics"
     return _disks(examination) or (None if examination.whole_nodes else reason)
 
 
+def _room(examination: Examination) -> str | None:
+    paths = [directory.path for _, directory in examination.directories]
+    reason = "archives do not tell the room of their disks"
+    return _whole(examination) or (reason if all(map(archive_of, paths)) else None)
+
+
 def _deep(examination: Examination) -> str | None:
-    return _disks(examination) if examination.is_deep else "--deep reads all partitions"
+    return _whole(examination) if examination.is_deep else "--deep reads all partitions"
 
 
 def _several(examination: Examination) -> str | None:
@@ -162,7 +169,7 @@ CHECKS = (
     Check("problems", "partitions without all replicas", 60, cluster_checks.problems,
           _metadata_or_live),
     Check("incidents", "incidents of the last day", 60, cluster_checks.incidents, _metadata_log),
-    Check("room", "room on disks", 30, disk_checks.room, _whole),
+    Check("room", "room on disks", 30, disk_checks.room, _room),
     Check("retention", "retention that does not work", 30, disk_checks.retention, _whole),
     Check("transactions", "hanging transactions", 60, disk_checks.transactions, _whole),
     Check("certificates", "certificates that end", 10, cluster_checks.certificates, _configs),

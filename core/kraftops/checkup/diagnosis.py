@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +14,7 @@ from kraftops.checkup.joining import joined
 from kraftops.display.columns import Column, Styled, folded
 from kraftops.display.sizes import many
 from kraftops.errors import CODES
+from kraftops.fileio.mounts import ARCHIVE_ROOT, archive_of
 from kraftops.findings.answer import FINDINGS
 from kraftops.findings.finding import HAS_FINDINGS, Finding, Severity, exit_code
 
@@ -97,7 +99,7 @@ def diagnosis_of(
     runs = list(runs)
     nodes = {
         # Findings spell a directory as it was named, or as Java writes it.
-        examination.shown(path): node.config.node_id
+        path: node.config.node_id
         for node in (examination.nodes if _was_read(runs) else ())
         for directory in node.directories
         for path in (directory.path, directory.java_path)
@@ -106,16 +108,25 @@ def diagnosis_of(
     def node_of(path: str) -> int | None:
         return next((id_ for top, id_ in nodes.items() if f"{path}/".startswith(f"{top}/")), None)
 
-    causes = joined(
-        (_renamed(finding, examination) for run in runs for finding in run.findings), node_of
-    )
+    causes = joined((_with_archives(finding) for run in runs for finding in run.findings), node_of)
     findings = [cause for cause in causes if selection.takes(cause)]
     return Diagnosis(findings, runs, len(causes) - len(findings))
 
 
-def _renamed(finding: Finding, examination: Examination) -> Finding:
-    commands = tuple(filter(None, map(examination.typed, finding.commands)))
-    return replace(finding.renamed(examination.shown), commands=commands)
+def _with_archives(finding: Finding) -> Finding:
+    """Return a finding whose commands name archives, and not paths in them."""
+    return replace(finding, commands=tuple(filter(None, map(_typed, finding.commands))))
+
+
+def _typed(command: str) -> str | None:
+    """Return a command that can be run; None for one of a shell about files in an archive."""
+    words = shlex.split(command) if ARCHIVE_ROOT in command else []
+    archives = [archive_of(word) for word in words]
+    if not any(archives):
+        return command
+    if not command.startswith(("kraftops ", "kafka-")):
+        return None
+    return shlex.join(archive or word for word, archive in zip(words, archives, strict=True))
 
 
 def _was_read(runs: Iterable[CheckRun]) -> bool:

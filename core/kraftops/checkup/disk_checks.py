@@ -43,6 +43,8 @@ LIGHT_BYTES = 16 << 20
 """Bytes of unflushed segments that a light examination reads; all of it may read 50 MB."""
 _LEAST_FREE = 0.05
 """Of a volume: below that, a burst of writes or a reassignment fills it before anybody looks."""
+_FULL = 0.01
+"""Of a volume: a write fails at any moment."""
 _DAYS_LEFT = 7.0
 """A week is what it takes to get disks, or to agree on less retention."""
 _OVERDUE_MS = 3_600_000
@@ -89,31 +91,25 @@ def start(examination: Examination) -> Iterator[Finding]:
                 yield finding
     for node in examination.copied:
         yield from quorum_state_findings(node)
-    for node in examination.whole_nodes:
+    yield from _starts(examination)
+
+
+def _starts(examination: Examination) -> Iterator[Finding]:
+    for node in examination.nodes:
+        is_whole = node in examination.whole_nodes
         image = examination.images.get(node.cluster_id)
         if node.config.node_id == UNKNOWN_NODE:
-            yield _unidentified(node)
             image = None  # which partitions belong to it cannot be told
+            if is_whole:
+                yield _unidentified(node)
         assumed = assumed_release(node, image, examination.target)
         if node in examination.configured:
             yield from target_findings(node, assumed)
-        if node.is_broker and image:
+        if node.is_broker and is_whole and image:
             yield from assignment_findings(node, image)
-        if node.is_broker and not examination.is_deep:
+        if node.is_broker and not (is_whole and examination.is_deep):
             release = assumed.newest.release.name
-            yield from loading_findings(node, image, release, LIGHT_BYTES)
-    yield from _packed_starts(examination)
-
-
-def _packed_starts(examination: Examination) -> Iterator[Finding]:
-    """Yield what a start makes of the partitions in archives, as of those in directories."""
-    for node in examination.packed_nodes:
-        if not node.is_broker:
-            continue
-        is_identified = node.config.node_id != UNKNOWN_NODE
-        image = examination.images.get(node.cluster_id) if is_identified else None
-        release = assumed_release(node, image, examination.target).newest.release.name
-        yield from loading_findings(node, image, release, LIGHT_BYTES, is_whole=False)
+            yield from loading_findings(node, image, release, LIGHT_BYTES, is_whole=is_whole)
 
 
 def _unidentified(node: Node) -> Finding:
@@ -128,20 +124,13 @@ def _unidentified(node: Node) -> Finding:
 
 
 def partitions(examination: Examination) -> Iterator[Finding]:
-    """Yield what is wrong with partitions, by reading everything.
-
-    Raises:
-        SourceError: there are archives, whose partitions are not unpacked as a whole.
-    """
+    """Yield what is wrong with partitions, by reading everything."""
     for _, directory in examination.directories:
         with suppress(KraftopsError):  # a directory without partitions
             checks, common = check_directories(CheckRequest([directory.path]))
             yield from common
             for check in checks:
                 yield from check.findings
-    if archives := dict.fromkeys(filter(None, (source.archive for source in examination.sources))):
-        command = shlex.join(("kafka-dump-log", "--check", *archives))
-        raise SourceError(f"of archives only the last segments are read: {command} reads all")
 
 
 def one_cluster(examination: Examination) -> Iterator[Finding]:
@@ -189,17 +178,16 @@ def room(examination: Examination) -> Iterator[Finding]:
     """Yield the disks that are nearly full, or will be."""
     for node, directory in examination.directories:
         usage = examination.usage(node, directory)
-        if usage is None or usage.free is None or not usage.size:
+        if usage is None or usage.volume.free is None or not usage.volume.size:
             continue
-        days = usage.days_left
-        is_low = usage.free < _LEAST_FREE * usage.size
-        if is_low or (days is not None and days < _DAYS_LEFT):
-            yield _disk_full_soon(node, usage, days)
+        share, days = usage.volume.free / usage.volume.size, usage.days_left
+        if share < _LEAST_FREE or (days is not None and days < _DAYS_LEFT):
+            severity = Severity.STOPS if share < _FULL else Severity.RISK
+            yield _disk_full_soon(node, usage, severity)
 
 
-def _disk_full_soon(node: Node, usage: DirectoryUsage, days: float | None) -> Finding:
-    assert usage.size
-    assert usage.free is not None
+def _disk_full_soon(node: Node, usage: DirectoryUsage, severity: Severity) -> Finding:
+    volume, days = usage.volume, usage.days_left
     when = f": it is full in {days:.1f} days at the present rate" if days is not None else ""
     largest = max(usage.replicas, key=lambda replica: replica.space.total, default=None)
     evidence = [Evidence("stat", f"{size_text(usage.space.total)} are in the log directory")]
@@ -209,8 +197,8 @@ def _disk_full_soon(node: Node, usage: DirectoryUsage, days: float | None) -> Fi
         )
     return Finding(
         "disk-full-soon",
-        Severity.STOPS if usage.free < usage.size // 100 else Severity.RISK,
-        f"{size_text(usage.free)} of {size_text(usage.size)} are free{when}",
+        severity,
+        f"{size_text(volume.free or 0)} of {size_text(volume.size or 0)} are free{when}",
         Place(node=node.config.node_id, directory=usage.path),
         "see what takes the room, and set retention or move replicas",
         (shlex.join(("kraftops", "disk", usage.path)),),

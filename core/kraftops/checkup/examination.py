@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
-import shlex
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +11,7 @@ from functools import cached_property, partial
 from kraftops.checkup.identities import Copy, of_each_server, without_copies
 from kraftops.disk.usage import DirectoryUsage, read_usage
 from kraftops.errors import KraftopsError
+from kraftops.fileio.mounts import archive_of, exists, is_directory, names_in
 from kraftops.findings.finding import Finding
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.assignments import newest_images
@@ -38,7 +37,7 @@ UNKNOWN_NODE = -1
 class Examination:
     """All that was named; what is read of it is read once, when a check first needs it.
 
-    *configs* are of nodes, *sources* log directories and unpacked archives, *access* is to a
+    *configs* are of nodes, *sources* log directories, also in archives, *access* is to a
     running cluster. *target* is the release that is to run the nodes, *now* is in ms. *is_deep*
     asks to read everything.
     """
@@ -88,7 +87,7 @@ class Examination:
         return [
             source.name
             for source in self.alone
-            if not source.is_unpacked and not _is_log_directory(read_log_directory(source.folder))
+            if not source.is_packed and not _is_log_directory(read_log_directory(source.folder))
         ]
 
     @cached_property
@@ -142,17 +141,8 @@ class Examination:
 
     @cached_property
     def whole_nodes(self) -> list[Node]:
-        """The nodes with all their files: of archives, only the last segments are unpacked."""
-        return [node for node in self.nodes if not self._is_packed(node)]
-
-    @cached_property
-    def packed_nodes(self) -> list[Node]:
-        """The nodes in archives."""
-        return [node for node in self.nodes if self._is_packed(node)]
-
-    def _is_packed(self, node: Node) -> bool:
-        unpacked = {source.folder for source in self.sources if source.is_unpacked}
-        return not unpacked.isdisjoint(node.config.log_dirs)
+        """The nodes whose partitions have logs: archives often lack all of them."""
+        return [node for node in self.nodes if not _is_packed(node) or _has_logs(node)]
 
     @cached_property
     def directories(self) -> list[tuple[Node, LogDirectory]]:
@@ -203,36 +193,29 @@ class Examination:
         """Tell whether a server has the directories of a node in use."""
         return any(directory.holder for directory in node.directories)
 
-    def shown(self, text: str) -> str:
-        """Return a text with the names of archives for the directories they were unpacked to."""
-        for source in self.sources:
-            if source.archive:
-                text = text.replace(source.folder, source.name)
-        return text
-
-    def typed(self, command: str) -> str | None:
-        """Return a command with archives themselves for paths in what was unpacked of them.
-
-        None if it is one of the shell: that would remove or overwrite the archive.
-        """
-        for source in self.sources:
-            if source.archive and source.folder in command:
-                if not command.startswith(("kraftops ", "kafka-")):
-                    return None
-                archive = shlex.quote(source.archive).replace("\\", r"\\")
-                command = re.sub(rf"{re.escape(source.folder)}[^\s']*", archive, command)
-        return command
-
 
 def _is_log_directory(directory: LogDirectory) -> bool:
     """Tell whether it has an identity, checkpoints, partitions or a metadata log, or is damaged."""
     return (
         directory.read_problem is not None
-        or os.path.lexists(directory.meta_path)
+        or exists(directory.meta_path)
         or directory.has_checkpoints
         or directory.is_metadata
-        or os.path.isdir(os.path.join(directory.path, METADATA_PARTITION))
+        or is_directory(os.path.join(directory.path, METADATA_PARTITION))
         or directory.partition_count > 0
+    )
+
+
+def _is_packed(node: Node) -> bool:
+    return archive_of(node.config.log_dirs[0]) is not None
+
+
+def _has_logs(node: Node) -> bool:
+    return any(
+        name.endswith(".log")
+        for directory in node.data_directories
+        for partition in directory.partitions()
+        for name in names_in(partition.path)
     )
 
 
@@ -252,7 +235,7 @@ def _node_of(node_id: int | None, directories: Sequence[LogDirectory]) -> Node:
     metadata = next(
         (directory.path for directory in directories if directory.is_metadata), paths[0]
     )
-    is_voter = os.path.exists(os.path.join(metadata, METADATA_PARTITION, "quorum-state"))
+    is_voter = exists(os.path.join(metadata, METADATA_PARTITION, "quorum-state"))
     has_data = any(directory.has_checkpoints for directory in directories)
     config = ServerConfig(
         path=paths[0],

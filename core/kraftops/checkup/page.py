@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 
 from kraftops.answers.version import JSON_VERSION
 from kraftops.checkup.diagnosis import Diagnosis
 from kraftops.checkup.examination import Examination
 from kraftops.errors import KraftopsError
+from kraftops.fileio.mounts import archive_of
 from kraftops.report.build import Heading, MetadataInput, build
 from kraftops.report.changes import cut
 from kraftops.report.commands import of_archive, of_metadata_files
@@ -40,13 +40,6 @@ def _metadata(examination: Examination, span: Span) -> MetadataInput | None:
         log = read_metadata_log([folder], span)
     except KraftopsError:
         return None
-    names = {
-        path: examination.shown(path)
-        for path in (os.path.join(folder, name) for name in os.listdir(folder))
-    }
-    archives = (
-        source.archive for source in examination.sources if folder.startswith(source.folder)
-    )
-    archive = next(filter(None, archives), None)
+    archive = archive_of(folder)
     commands = of_archive(archive) if archive else of_metadata_files([folder], folder)
-    return MetadataInput(log, commands, cluster_id_near([folder]), names)
+    return MetadataInput(log, commands, cluster_id_near([folder]))

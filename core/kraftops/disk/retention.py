@@ -17,6 +17,7 @@ from kraftops.disk.settings import TopicSettings
 from kraftops.display.sizes import many, size_text
 from kraftops.display.times import iso_time, span_text
 from kraftops.errors import KraftopsError
+from kraftops.fileio.mounts import status_of
 from kraftops.fileio.reading import read_small
 from kraftops.log.files import FileKind
 from kraftops.log.indexes import TimeIndex
@@ -133,13 +134,13 @@ def _segments(files: PartitionFiles) -> Iterator[SegmentFate]:
     for segment in files.segments:
         is_active = segment is files.segments[-1]
         try:
-            status = os.stat(segment.log)
+            status = status_of(segment.log)
         except FileNotFoundError:  # a server has deleted it
             continue
         yield SegmentFate(
             segment.base_offset,
-            status.st_size,
-            status.st_mtime_ns // 1_000_000,
+            status.size,
+            status.modified_ms,
             _largest_timestamp(segment),
             is_active,
         )

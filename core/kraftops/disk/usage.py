@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from kraftops.disk.growth import Growth, SegmentFile, growth_of
 from kraftops.disk.space import Space, sum_of
 from kraftops.errors import SourceError, UsageError
+from kraftops.fileio.mounts import archive_of, folder_at
 from kraftops.log.files import FileKind, file_name
 from kraftops.placement.disks import LogDirectory as ToldDirectory
 from kraftops.server.loader.load_plan import REMOTE_INDEXES, FolderKind, parse_folder_name
@@ -46,22 +48,27 @@ class Replica:
         return os.path.join(self.directory, f"{self.topic}-{self.partition}")
 
 
+class Volume(NamedTuple):
+    """Bytes of a file system, and its number; None for what is not known."""
+
+    free: int | None
+    size: int | None
+    used: int | None = None
+    device: int | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class DirectoryUsage:
     """A log directory; *rest* is what is in it besides the partitions.
 
-    *free*, *size* and *used* are bytes of its file system, *device* is its number; *elsewhere* are
-    those used bytes that are in none of the log directories.
+    *elsewhere* are the used bytes of its file system that are in none of the log directories.
     """
 
     path: str
     broker: int | None
     replicas: tuple[Replica, ...]
     rest: Space
-    free: int | None
-    size: int | None
-    used: int | None = None
-    device: int | None = None
+    volume: Volume
     elsewhere: int | None = None
 
     @property
@@ -78,9 +85,18 @@ class DirectoryUsage:
     @property
     def days_left(self) -> float | None:
         """Days until its file system is full at the present rate; None if it does not grow."""
-        if self.free is None or not self.net_growth or self.net_growth < 0:
+        if self.volume.free is None or not self.net_growth or self.net_growth < 0:
             return None
-        return self.free / self.net_growth
+        return self.volume.free / self.net_growth
+
+    @property
+    def volume_unknown(self) -> str | None:
+        """Why nothing is known of its file system; None if something is."""
+        if self.volume.free is not None:
+            return None
+        if archive_of(self.path):
+            return "an archive does not tell the room of the disk that it was packed on"
+        return "the broker does not tell it: Kafka does from 3.3 on (KIP-827)"
 
 
 def read_usage(path: str, now: int | None = None) -> DirectoryUsage:
@@ -95,20 +111,20 @@ def read_usage(path: str, now: int | None = None) -> DirectoryUsage:
     """
     directory = read_log_directory(path)
     replicas: list[Replica] = []
-    rest: list[Space] = []
     try:
-        with os.scandir(path) as entries:
-            for entry in entries:
-                folder = parse_folder_name(entry.name) if entry.is_dir() else None
-                if folder is None:
-                    rest.append(_rest(entry))
-                    continue
-                space, segments, created = _partition(entry.path, folder.kind)
-                tiered = directory.is_topic_tiered(folder.topic)
-                replicas.append(
-                    Replica(directory.node_id, path, *folder, space, segments, created, tiered)
-                )
-        device, volume = os.stat(path).st_dev, os.statvfs(path)
+        files, names = _contents(path)
+        rest = [_unsorted(files)]
+        for name in names:
+            folder = parse_folder_name(name)
+            if folder is None:
+                rest.append(_rest(path, name))
+                continue
+            space, segments, created = _partition(os.path.join(path, name), folder.kind)
+            tiered = directory.is_topic_tiered(folder.topic)
+            replicas.append(
+                Replica(directory.node_id, path, *folder, space, segments, created, tiered)
+            )
+        volume = _volume(path)
     except OSError as error:
         raise SourceError.of(path, error) from None
     if not replicas and directory.meta is None:
@@ -123,10 +139,7 @@ def read_usage(path: str, now: int | None = None) -> DirectoryUsage:
             for replica in replicas
         ),
         sum_of(rest),
-        volume.f_bavail * volume.f_frsize,
-        volume.f_blocks * volume.f_frsize,
-        (volume.f_blocks - volume.f_bfree) * volume.f_frsize,
-        device,
+        volume,
     )
 
 
@@ -142,7 +155,7 @@ def told_usage(broker: int, directory: ToldDirectory) -> DirectoryUsage:
     ]
     rest = Space.told_by_broker(0)
     return DirectoryUsage(
-        directory.path, broker, tuple(replicas), rest, directory.usable, directory.total
+        directory.path, broker, tuple(replicas), rest, Volume(directory.usable, directory.total)
     )
 
 
@@ -156,21 +169,39 @@ def read_usages(directories: Iterable[LogDirectory], now: int) -> list[Directory
     ]
     allocated: Counter[int | None] = Counter()
     for usage in usages:
-        allocated[usage.device] += usage.space.allocated or 0
+        allocated[usage.volume.device] += usage.space.allocated or 0
     return [
-        replace(usage, elsewhere=max(0, (usage.used or 0) - allocated[usage.device]))
+        usage
+        if usage.volume.used is None
+        else replace(usage, elsewhere=max(0, usage.volume.used - allocated[usage.volume.device]))
         for usage in usages
     ]
 
 
+def _volume(path: str) -> Volume:
+    if archive_of(path):
+        return Volume(None, None)
+    device, status = os.stat(path).st_dev, os.statvfs(path)
+    free, size, used = status.f_bavail, status.f_blocks, status.f_blocks - status.f_bfree
+    return Volume(free * status.f_frsize, size * status.f_frsize, used * status.f_frsize, device)
+
+
+class _File(NamedTuple):
+    """A file; *allocated* is None where no file system tells it, *modified* is in ms."""
+
+    name: str
+    size: int
+    allocated: int | None
+    modified: int
+
+
 def _partition(path: str, kind: FolderKind) -> tuple[Space, tuple[SegmentFile, ...], int | None]:
     """Return the space of a partition's directory, its segments, and when it was made."""
-    log = index = deleted = other = allocated = 0
+    log = index = deleted = other = 0
     created = None
     segments: list[SegmentFile] = []
-    for name, status in _files(path):
-        size = status.st_size
-        allocated += status.st_blocks * _BLOCK
+    files = _files(path)
+    for name, size, _, modified in files:
         file = file_name(name)
         if file and file.renamed == ".deleted":
             deleted += size
@@ -180,16 +211,14 @@ def _partition(path: str, kind: FolderKind) -> tuple[Space, tuple[SegmentFile, .
             log += size
             if file.kind is FileKind.LOG:
                 with suppress(UsageError):  # digits that are not an offset
-                    segments.append(
-                        SegmentFile(file.base_offset, size, status.st_mtime_ns // 1_000_000)
-                    )
+                    segments.append(SegmentFile(file.base_offset, size, modified))
         elif file.kind in _INDEXES:
             index += size
         else:
             other += size
         if name == TOPIC_ID:
-            created = status.st_mtime_ns // 1_000_000
-    total = log + index + deleted + other
+            created = modified
+    total, allocated = log + index + deleted + other, _allocated(files)
     if kind is FolderKind.DELETED:
         return Space(pending_deletion=total, allocated=allocated), (), None
     if kind is FolderKind.STRAY:
@@ -198,29 +227,61 @@ def _partition(path: str, kind: FolderKind) -> tuple[Space, tuple[SegmentFile, .
     return space, tuple(sorted(segments)), created
 
 
-def _rest(entry: os.DirEntry[str]) -> Space:
-    """Return the space of what is not a partition: the cache of a tier, or any other thing."""
-    if entry.is_dir():
-        statuses = [status for folder, _, _ in os.walk(entry.path) for _, status in _files(folder)]
-    else:
-        statuses = [status] if (status := _status(entry)) else []
-    size = sum(status.st_size for status in statuses)
-    allocated = sum(status.st_blocks for status in statuses) * _BLOCK
-    if entry.name == REMOTE_INDEXES:
-        return Space(tier_cache=size, allocated=allocated)
-    return Space(other=size, allocated=allocated)
+def _rest(path: str, name: str) -> Space:
+    """Return the space of a directory that is not a partition, as the cache of a tier."""
+    space = _unsorted(_files_below(os.path.join(path, name)))
+    return replace(space, other=0, tier_cache=space.other) if name == REMOTE_INDEXES else space
 
 
-def _files(path: str) -> Iterator[tuple[str, os.stat_result]]:
-    """Yield the files in a directory; a server may delete them, or the directory, meanwhile."""
-    with suppress(FileNotFoundError), os.scandir(path) as entries:
+def _unsorted(files: Sequence[_File]) -> Space:
+    return Space(other=sum(file.size for file in files), allocated=_allocated(files))
+
+
+def _allocated(files: Iterable[_File]) -> int | None:
+    sizes = [file.allocated for file in files]
+    return None if None in sizes else sum(size for size in sizes if size)
+
+
+def _files_below(path: str) -> list[_File]:
+    files, names = _present(path)
+    for inner in (os.path.join(path, name) for name in names):
+        if not os.path.islink(inner):
+            files += _files_below(inner)
+    return files
+
+
+def _files(path: str) -> list[_File]:
+    return _present(path)[0]
+
+
+def _present(path: str) -> tuple[list[_File], list[str]]:
+    """Return what is in a directory; a server may delete it meanwhile."""
+    with suppress(FileNotFoundError):
+        return _contents(path)
+    return [], []
+
+
+def _contents(path: str) -> tuple[list[_File], list[str]]:
+    """Return the files in a directory, and the names of its directories.
+
+    Raises:
+        OSError: it cannot be listed.
+    """
+    if packed := folder_at(path):
+        files = [
+            _File(name, extent.size, None, extent.status.modified_ms)
+            for name, extent in packed.files.items()
+        ]
+        return files, sorted(packed.directories)
+    files, names = [], []
+    with os.scandir(path) as entries:
         for entry in entries:
-            if entry.is_file() and (status := _status(entry)):
-                yield entry.name, status
-
-
-def _status(entry: os.DirEntry[str]) -> os.stat_result | None:
-    try:
-        return entry.stat()
-    except FileNotFoundError:
-        return None
+            if entry.is_dir():
+                names.append(entry.name)
+            elif entry.is_file():
+                with suppress(FileNotFoundError):  # a server has deleted it
+                    status = entry.stat()
+                    modified = status.st_mtime_ns // 1_000_000
+                    allocated = status.st_blocks * _BLOCK
+                    files.append(_File(entry.name, status.st_size, allocated, modified))
+    return files, names

@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-_OF_ARCHIVE = "!"
+ARCHIVE_ROOT = "!"
+"""What the path of an archive ends with where it stands for a directory."""
 
 
 class Extent(NamedTuple):
@@ -33,6 +34,11 @@ class Extent(NamedTuple):
         """
         return os.pread(self.fd, min(size, max(0, self.size - position)), self.start + position)
 
+    @property
+    def status(self) -> Status:
+        """What is known of it without reading it."""
+        return Status(self.size, self.modified)
+
 
 class Folder(NamedTuple):
     """A directory in an archive: its files, and the names of its directories."""
@@ -47,6 +53,11 @@ class Status(NamedTuple):
     size: int
     modified: float
 
+    @property
+    def modified_ms(self) -> int:
+        """When it was written, in ms since 1970."""
+        return round(self.modified * 1_000_000) // 1000  # a float of today has no more digits
+
 
 class Mount:
     """The files of an archive by their paths in it, which are normal and relative."""
@@ -59,7 +70,7 @@ class Mount:
     @property
     def root(self) -> str:
         """The path of the directory that it stands for."""
-        return self.path + _OF_ARCHIVE
+        return self.path + ARCHIVE_ROOT
 
     def add(self, name: str, extent: Extent) -> bool:
         """Add a file, also in the place of another; False where its path is not that of a file."""
@@ -133,6 +144,21 @@ def extent_at(path: str) -> Extent | None:
     return extent
 
 
+@contextmanager
+def opened(path: str) -> Iterator[Extent]:
+    """Yield the bytes of a file, as long as the context lasts.
+
+    Raises:
+        OSError: it cannot be opened.
+    """
+    if extent := extent_at(path):
+        yield extent
+        return
+    with open(path, "rb", buffering=0) as file:
+        status = os.fstat(file.fileno())
+        yield Extent(file.fileno(), 0, status.st_size, status.st_mtime)
+
+
 def names_in(path: str) -> list[str]:
     """Return the names in a directory, sorted.
 
@@ -175,19 +201,19 @@ def status_of(path: str) -> Status:
         return Status(0, 0.0)
     extent = extent_at(path)
     assert extent
-    return Status(extent.size, extent.modified)
+    return extent.status
 
 
 def _place(path: str) -> tuple[Mount, str] | None:
     """Return the archive that a path leads into, and the path in it."""
     if not _MOUNTS:
         return None
-    mark = path.find(_OF_ARCHIVE)
+    mark = path.find(ARCHIVE_ROOT)
     while mark >= 0:
         mount = _MOUNTS.get(path[:mark])
         if mount and path[mark + 1 : mark + 2] in ("", "/"):
             return mount, path[mark + 2 :].rstrip("/")
-        mark = path.find(_OF_ARCHIVE, mark + 1)
+        mark = path.find(ARCHIVE_ROOT, mark + 1)
     return None
 
 

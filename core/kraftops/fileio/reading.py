@@ -6,7 +6,7 @@ import errno
 import os
 import stat
 
-from kraftops.fileio.mounts import extent_at
+from kraftops.fileio.mounts import archive_of, extent_at
 
 # server.properties have some thousand bytes; a log that is named by mistake more.
 CONFIG_BYTES = 4 << 20
@@ -20,8 +20,11 @@ def read_whole(path: str, most: int) -> bytes:
     Raises:
         OSError: it cannot be read, or has more than *most* bytes.
     """
-    with open(path, "rb") as file:
-        data = file.read(most + 1)
+    if extent := extent_at(path):
+        data = extent.read_at(0, most + 1)
+    else:
+        with open(path, "rb") as file:
+            data = file.read(most + 1)
     if len(data) > most:
         raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), path)
     return data
@@ -33,10 +36,8 @@ def read_small(path: str) -> bytes:
     Raises:
         OSError: it cannot be read, or is not a regular file, or is none that is small.
     """
-    if extent := extent_at(path):
-        if extent.size > _SMALL_BYTES:
-            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), path)
-        return extent.read_at(0, extent.size)
+    if extent_at(path):
+        return read_whole(path, _SMALL_BYTES)
     # Non-blocking: a FIFO in place of a file must not hang its reader.
     fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with open(fd, "rb") as file:
@@ -51,6 +52,8 @@ def read_small(path: str) -> bytes:
 
 def is_forbidden(path: str) -> bool:
     """Tell whether this user may not read a file or directory, or not even look for it."""
+    if archive_of(path):
+        return False
     try:
         os.stat(path)
     except PermissionError:

@@ -5,7 +5,7 @@ An error (`kraftops.errors`) is something wrong with the request.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple, Self
@@ -146,23 +146,6 @@ class Finding:
     def moved(self, **place: object) -> Self:
         """Return it with some fields of its place replaced."""
         return replace(self, place=replace(self.place, **place))  # type: ignore[arg-type]
-
-    def renamed(self, rename: Callable[[str], str]) -> Self:
-        """Return it with the paths in its place and texts as *rename* makes them."""
-        place = self.place
-        return replace(
-            self,
-            text=rename(self.text),
-            place=replace(
-                place,
-                directory=place.directory and rename(place.directory),
-                file=place.file and rename(place.file),
-            ),
-            cure=rename(self.cure),
-            commands=tuple(map(rename, self.commands)),
-            evidence=tuple(Evidence(*map(rename, fact)) for fact in self.evidence),
-            consequence=rename(self.consequence),
-        )
 
 
 def stop_finding(

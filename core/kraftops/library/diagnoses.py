@@ -9,7 +9,7 @@ from kraftops.checkup import diagnosis
 from kraftops.checkup.checks import CHECKS, run_checks
 from kraftops.checkup.examination import Examination
 from kraftops.library.results import Findings, findings_of
-from kraftops.recovery.node_copies import unpacked
+from kraftops.recovery.node_copies import opened_sources
 from kraftops.server.nearby import log_directories_in
 from kraftops.storage.config.host import LocalKafka, kafka_of_this_host
 from kraftops.uris import Paths, path_texts
@@ -43,7 +43,8 @@ def doctor(source: Paths = (), *, config: Paths = (), deep: bool = False) -> Dia
     kafkas, names = [LocalKafka(path) for path in path_texts(config)], path_texts(source)
     if not (kafkas or names):
         kafkas = kafka_of_this_host()
-    with unpacked([path for name in names for path in log_directories_in(name)]) as sources:
+    directories = [path for name in names for path in log_directories_in(name)]
+    with opened_sources(directories, lambda _: None) as sources:
         examination = Examination(kafkas, sources, is_deep=deep, now=int(time.time() * 1000))
         runs = run_checks(examination, CHECKS)
         examined = diagnosis.diagnosis_of(examination, runs, diagnosis.Selection())

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from kraftops.fileio.atomic import write_file
 from kraftops.fileio.directories import Owner, sync_directory
+from kraftops.fileio.mounts import opened, status_of
 from kraftops.log.files import FileKind, FileName, file_name
 from kraftops.log.ranges import ByteRange
 from kraftops.recovery.log_copy import LogCopy
@@ -230,7 +231,7 @@ def remove_file(path: str) -> None:
 
 def whole_file(path: str) -> ByteRange:
     """Return the range of all bytes of a file."""
-    return ByteRange(path, 0, os.path.getsize(path))
+    return ByteRange(path, 0, status_of(path).size)
 
 
 def _blocks(parts: Sequence[ByteRange | bytes]) -> Iterator[bytes]:
@@ -238,12 +239,10 @@ def _blocks(parts: Sequence[ByteRange | bytes]) -> Iterator[bytes]:
         if isinstance(part, bytes):
             yield part
             continue
-        with open(part.path, "rb") as file:
-            file.seek(part.start)
-            remaining = part.size
-            while remaining:
-                block = file.read(min(remaining, _BLOCK))
-                if not block:
+        with opened(part.path) as file:
+            for position in range(part.start, part.start + part.size, _BLOCK):
+                size = min(_BLOCK, part.start + part.size - position)
+                block = file.read_at(position, size)
+                if len(block) < size:
                     raise OSError(0, "it has shrunk", part.path)
-                remaining -= len(block)
                 yield block

@@ -134,8 +134,8 @@ def _strays(image: MetadataImage, disks: Sequence[BrokerDisk]) -> Iterator[Findi
             misplaced = misplacement(image, owner, partition)
             if misplaced and misplaced.code not in (*NO_STRAYS, SET_ASIDE):
                 stray = misplaced_finding(owner.node_id, disk.directory.path, partition, misplaced)
-                if disk.is_unpacked:
-                    stray = replace(stray.moved(directory=disk.name, file=disk.name), stake=None)
+                if disk.is_packed and not disk.directory.has_segments:
+                    stray = replace(stray, stake=None)
                 yield stray
 
 
@@ -186,7 +186,7 @@ def _log_findings(log: LogCopy, chosen: LogCopy) -> Iterator[Finding]:
             f"the epoch in its {quorum_state.FILE_NAME} cannot be read",
             place,
             f"remove {quorum_state.FILE_NAME}",
-            () if log.is_unpacked else (shlex.join(["rm", state_file]),),
+            () if log.is_packed else (shlex.join(["rm", state_file]),),
             (Evidence(quorum_state.FILE_NAME, reason),),
             "the server does not start; its epoch may be higher than all that are known",
         )
@@ -197,7 +197,7 @@ def _log_findings(log: LogCopy, chosen: LogCopy) -> Iterator[Finding]:
 
 
 def _place(log: LogCopy) -> Place:
-    """Return a log by its name on the command line; the folder of an archive is temporary."""
+    """Return a log by its name on the command line."""
     return Place(node=log.owner.node_id, file=log.name)
 
 

@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass, replace
 
 from kraftops.errors import KraftopsError
+from kraftops.fileio.mounts import is_directory, is_file
 from kraftops.log.batch import Batch, Header
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.recovery.refusal import RecoveryRefused
@@ -47,7 +48,7 @@ class LogCopy:
         damage: why it is not chosen; None if it can be.
         is_cut: whether only its end is damaged: the batches before could go on.
         has_bad_state: whether there is a quorum-state without a valid epoch.
-        is_unpacked: whether the directory is temporary, made from an archive.
+        is_packed: whether it is in an archive.
     """
 
     name: str
@@ -68,7 +69,7 @@ class LogCopy:
     damage: str | None = None
     is_cut: bool = False
     has_bad_state: bool = False
-    is_unpacked: bool = False
+    is_packed: bool = False
 
     @property
     def is_empty(self) -> bool:
@@ -105,7 +106,7 @@ class LogCopy:
         return (snapshot.epoch, snapshot.end_offset) > last and snapshot.end_offset > 0
 
 
-def partition_folder(name: str, *, is_unpacked: bool = False) -> str:
+def partition_folder(name: str, *, is_packed: bool = False) -> str:
     """Return the directory of the metadata partition in, or named by, *name*.
 
     The log directory of an archive need not have one.
@@ -114,14 +115,14 @@ def partition_folder(name: str, *, is_unpacked: bool = False) -> str:
         RecoveryRefused: the directory does not exist.
         RecoveryRefused: it holds no metadata log.
     """
-    if not os.path.isdir(name):
+    if not is_directory(name):
         raise RecoveryRefused("not-found", f"{name} is not a directory")
     inside = os.path.join(name, METADATA_PARTITION)
-    if is_unpacked or os.path.isdir(inside):
+    if is_packed or is_directory(inside):
         return inside
     if os.path.basename(os.path.realpath(name)) == METADATA_PARTITION or _has_log(name):
         return name
-    if os.path.isfile(os.path.join(name, meta_properties.FILE_NAME)) or has_partitions(name):
+    if is_file(os.path.join(name, meta_properties.FILE_NAME)) or has_partitions(name):
         return inside
     raise RecoveryRefused("no-log", f"{name} holds no metadata log", "name a directory that does")
 

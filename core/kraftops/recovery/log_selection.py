@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kraftops.errors import StorageError
+from kraftops.fileio.mounts import is_directory
 from kraftops.image.load.loading import load
 from kraftops.image.state.image import MetadataImage
 from kraftops.log.files import METADATA_PARTITION
@@ -90,10 +91,10 @@ def read_logs(
     ]
     read = {os.path.realpath(logs[0].folder)}
     for source in sources:
-        name, place, is_unpacked = source.name, source.folder, source.is_unpacked
-        folder = partition_folder(place, is_unpacked=is_unpacked)
-        if not os.path.isdir(folder) and has_partitions(place):
-            if not is_unpacked:
+        name, place, is_packed = source.name, source.folder, source.is_packed
+        folder = partition_folder(place, is_packed=is_packed)
+        if not is_directory(folder) and has_partitions(place):
+            if not is_packed:
                 _refuse_running(place)
             continue  # another log directory of a broker
         if os.path.basename(os.path.realpath(folder)) == METADATA_PARTITION:
@@ -101,7 +102,7 @@ def read_logs(
         if os.path.realpath(folder) in read:
             continue
         read.add(os.path.realpath(folder))
-        log = replace(read_log(name, folder), is_unpacked=is_unpacked)
+        log = replace(read_log(name, folder), is_packed=is_packed)
         if log.owner.node_id is None:
             log = replace(log, owner=replace(log.owner, node_id=source.node_id))
         cluster_id = log.owner.cluster_id
@@ -147,7 +148,7 @@ def _named(logs: Sequence[LogCopy], name: str) -> LogCopy:
     place = os.path.realpath(name)
     for log in logs:
         folder = os.path.realpath(log.folder)
-        if name == log.name or (place in (folder, os.path.dirname(folder)) and not log.is_unpacked):
+        if name == log.name or (place in (folder, os.path.dirname(folder)) and not log.is_packed):
             return log
     names = ", ".join(log.name for log in logs)
     raise RecoveryRefused("not-found", f"{name} is not one of the logs", f"they are: {names}")

@@ -1,26 +1,25 @@
-"""Copies of nodes: archives, tar or zip, unpacked for a while; log directories; configurations.
-
-Of each partition in an archive but that of the metadata, only the last segment is unpacked.
-"""
+"""Copies of nodes: archives, tar or zip, read in place; log directories; configurations."""
 
 from __future__ import annotations
 
 import os
 import posixpath
 import re
-import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from kraftops.dump.small_files import is_small_file
 from kraftops.errors import DecodeError, SourceError
+from kraftops.fileio.mounts import Folder, Mount, is_directory, is_file, names_in, opened
+from kraftops.fileio.reading import CONFIG_BYTES
 from kraftops.java.numbers import parse_integer
 from kraftops.java.properties import properties
-from kraftops.log.bundles.unpacking import unpack
+from kraftops.log.bundles.spool import mounted_archive
 from kraftops.log.bundles.wanted import NoRoom
-from kraftops.log.files import METADATA_PARTITION
-from kraftops.log.reader import DamagedArchive
+from kraftops.log.files import METADATA_PARTITION, file_name
+from kraftops.log.reader import BLOCK, DamagedArchive
 from kraftops.recovery.refusal import PACK, RecoveryRefused
 from kraftops.server.loader.load_plan import (
     CLEAN_SHUTDOWN,
@@ -34,19 +33,21 @@ from kraftops.server.meta_properties import FILE_NAME as META_FILE
 from kraftops.server.meta_properties import MetaProperties
 from kraftops.storage.config.server_config import ServerConfig, load_config
 
-_NOTES = (META_FILE, HIGH_WATERMARK, RECOVERY_POINT, CLEAN_SHUTDOWN)
-_OF_PARTITION = (LEADER_EPOCHS, PARTITION_METADATA)
+_NOTES = {META_FILE, HIGH_WATERMARK, RECOVERY_POINT, CLEAN_SHUTDOWN}
+_OF_PARTITION = {LEADER_EPOCHS, PARTITION_METADATA}
+_HOST = "hostname"
 _SEGMENT = re.compile(r"\d{20}\.(log|index|snapshot)", re.ASCII)
-_FILE_NAME = re.compile(r"[\w.-]*\w", re.ASCII)
 _LOG_FILE = re.compile(r"\d{20}[.-].+|quorum-state", re.ASCII)
 _ROLES = b"process.roles"  # every KRaft server has it; other .properties files are of clients
-_MOST_BYTES = 1 << 20  # of a configuration; a real one has a few kB
+
+OnSkipped = Callable[[SourceError], None]
+"""Takes the error of a member of an archive that is left out, as a link."""
 
 
 class LogSource(NamedTuple):
     """A log directory of a node: its name for people, and the directory to read it in.
 
-    Of an *archive* the directory is a temporary one; *node_id* is that of the configuration in it,
+    *archive* is the path of the archive that it is in, *node_id* that of the configuration there,
     for directories without a meta.properties.
     """
 
@@ -56,8 +57,8 @@ class LogSource(NamedTuple):
     node_id: int | None = None
 
     @property
-    def is_unpacked(self) -> bool:
-        """Whether the directory is a temporary one."""
+    def is_packed(self) -> bool:
+        """Whether it is in an archive."""
         return self.archive is not None
 
 
@@ -69,44 +70,40 @@ def sources_of(config: ServerConfig, name: str | None = None) -> Iterator[LogSou
 
 
 @contextmanager
-def unpacked(names: Sequence[str]) -> Iterator[list[LogSource]]:
-    """Yield the log directories of each name; the copies of archives are removed at the end.
+def opened_sources(names: Sequence[str], on_skipped: OnSkipped) -> Iterator[list[LogSource]]:
+    """Yield the log directories of each name; archives are open as long as the context lasts.
 
     Raises:
         RecoveryRefused: a file or directory does not exist.
         RecoveryRefused: it is not an archive, or has no log directory.
     """
     with ExitStack() as stack:
-        yield [source for name in names for source in _sources(name, stack)]
+        yield [source for name in names for source in _sources(name, stack, on_skipped)]
 
 
-def _sources(name: str, stack: ExitStack) -> Sequence[LogSource]:
+def _sources(name: str, stack: ExitStack, on_skipped: OnSkipped) -> Sequence[LogSource]:
     if os.path.isdir(name):
         return [LogSource(name, name)]
-    sources = unpacked_node(name, stack).sources
+    sources = _packed_nodes(name, stack, on_skipped).sources()
     if not sources:
         hint = f"name an archive that does: {PACK}"
         raise RecoveryRefused("no-log", f"{name} holds no metadata log and no partition", hint)
     return sources
 
 
-def unpacked_node(name: str, stack: ExitStack) -> PackedNode:
-    """Unpack what a recovery reads of an archive, for as long as *stack* is open.
+def _packed_nodes(name: str, stack: ExitStack, on_skipped: OnSkipped) -> PackedNodes:
+    """Let paths lead into an archive, for as long as *stack* is open.
 
     Raises:
         RecoveryRefused: the file does not exist, or is not an archive.
     """
-    import tempfile
-
     if not os.path.lexists(name):
         raise RecoveryRefused("not-found", f"{name} does not exist")
     if not os.path.isfile(os.path.realpath(name)) and os.path.exists(name):  # a pipe would hang
         hint = "write the archive to a file first"
         raise RecoveryRefused("no-archive", f"{name} is not a regular file", hint)
-    scratch = stack.enter_context(tempfile.TemporaryDirectory(prefix="kraftops-"))
-    node = PackedNode(name, scratch)
     try:
-        skipped = unpack(name, scratch, node.is_wanted)
+        mount, skipped = stack.enter_context(mounted_archive(name, lambda _: True))
         damage = [member.reason for member in skipped if member.is_damaged]
     except NoRoom as error:
         raise RecoveryRefused("no-room", f"{name}: {error.message}", error.hint) from None
@@ -117,112 +114,81 @@ def unpacked_node(name: str, stack: ExitStack) -> PackedNode:
     if damage:
         hint = f"name a directory, or an archive of a node: {PACK}"
         raise RecoveryRefused("no-archive", f"cannot read {name}: {damage[0]}", hint)
-    node.place_log()
-    return node
+    for member in skipped:
+        if _is_of_node(posixpath.basename(member.name)):
+            on_skipped(member.error(name))
+    return PackedNodes(mount)
 
 
-class PackedNode:
-    """A node in an archive, of which is unpacked to a directory what a recovery reads."""
+def _is_of_node(name: str) -> bool:
+    """Tell whether a file has the name of one that tells of a node."""
+    is_read = file_name(name) is not None or is_small_file(name)
+    return is_read or name == _HOST or name.endswith(".properties")
 
-    def __init__(self, name: str, scratch: str) -> None:
-        self._name = name
-        self._scratch = scratch
-        self._last_segments: dict[tuple[str, str], str] = {}
-        self._partitions: dict[str, set[str]] = {}  # by log directory
-        self._configs: list[str] = []
-        self._log_files: list[str] = []  # of an archive of the metadata partition itself
-        self._host = ""
 
-    def is_wanted(self, name: str) -> bool:
-        """Tell whether a member is read: of the segments of a partition only the last."""
-        parent, base = posixpath.split(name)
-        directory, folder = posixpath.split(parent)
-        if base in _NOTES:
-            self._partitions.setdefault(parent, set())
-        elif base == "hostname":
-            self._host = name
-        elif base.endswith(".properties"):
-            self._configs.append(name)
-        elif not parent and _LOG_FILE.fullmatch(base):
-            self._partitions.setdefault("", set()).add(METADATA_PARTITION)
-            self._log_files.append(name)
-        elif folder == METADATA_PARTITION and _FILE_NAME.fullmatch(base):
-            self._partitions.setdefault(directory, set()).add(folder)
-        elif parse_folder_name(folder) and (base in _OF_PARTITION or _SEGMENT.fullmatch(base)):
-            self._partitions.setdefault(directory, set()).add(folder)
-            return base in _OF_PARTITION or self._is_last(name)
-        else:
-            return False
-        return True
+class PackedNodes:
+    """The nodes in an archive, by the names of its files."""
 
-    def _is_last(self, name: str) -> bool:
-        """Tell whether no later file of its kind was unpacked; remove the one before it."""
-        key = (posixpath.dirname(name), posixpath.splitext(name)[1])
-        last = self._last_segments.setdefault(key, name)
-        if name > last:
-            with suppress(FileNotFoundError):  # of a link, which is not unpacked
-                os.unlink(self._copy(last))
-            self._last_segments[key] = name
-        return name >= last
+    def __init__(self, mount: Mount) -> None:
+        """Look for what a recovery reads."""
+        self.path = mount.path
+        self.partitions: dict[str, set[str]] = {}
+        """The names of partitions in each log directory."""
+        self.configs: list[str] = []
+        """The paths of the configurations of servers."""
+        self.hosts: list[str] = []
+        """The paths of files with the name of a host."""
+        self._root = mount.root
+        for name, extent in [*mount.folders[""].files.items()]:
+            if _LOG_FILE.fullmatch(name):  # a metadata log that was packed without its directory
+                mount.add(f"{METADATA_PARTITION}/{name}", extent)
+        for path, folder in mount.folders.items():
+            self._look(path, folder)
 
-    @property
-    def host(self) -> str | None:
-        """The name of its host, if it was packed."""
-        text = _small(self._copy(self._host)) if self._host else b""
-        return text.decode(errors="replace").strip() or None
-
-    @property
-    def configs(self) -> dict[str, str]:
-        """The copies of the configurations of servers, by their paths in the archive."""
-        copies = {path: self._copy(path) for path in self._configs}
-        return {path: copy for path, copy in copies.items() if _ROLES in _small(copy)}
-
-    @property
-    def directories(self) -> dict[str, str]:
-        """The copies of all its log directories, by their paths in the archive."""
-        return {path: self._copy(path) for path in self._partitions}
-
-    @property
-    def sources(self) -> tuple[LogSource, ...]:
-        """Its log directories with a metadata log or partitions; of several nodes with paths."""
-        configs = [*self.configs.values()]
-        node_id = _node_id(configs[0]) if len(configs) == 1 else None
-        return tuple(
-            LogSource(
-                os.path.join(self._name, path) if len(self.logs) > 1 else self._name,
-                self._copy(path),
-                self._name,
-                node_id,
-            )
-            for path, names in self._partitions.items()
-            if names
+    def _look(self, path: str, folder: Folder) -> None:
+        parent, name = posixpath.split(path)
+        files = folder.files.keys()
+        if not files.isdisjoint(_NOTES):
+            self.partitions.setdefault(path, set())
+        if _HOST in files:
+            self.hosts.append(posixpath.join(path, _HOST))
+        for file, extent in folder.files.items():
+            if file.endswith(".properties") and _ROLES in extent.read_at(0, CONFIG_BYTES):
+                self.configs.append(posixpath.join(path, file))
+        is_partition = parse_folder_name(name) and (
+            not files.isdisjoint(_OF_PARTITION) or any(map(_SEGMENT.fullmatch, files))
         )
+        if is_partition or (name == METADATA_PARTITION and files):
+            self.partitions.setdefault(parent, set()).add(name)
+
+    def place(self, path: str) -> str:
+        """Return the path by which a file or directory in the archive is read."""
+        return posixpath.join(self._root, path) if path else self._root
 
     @property
     def logs(self) -> list[str]:
-        """The log directories with a metadata log, by their paths in the archive."""
-        return [path for path, names in self._partitions.items() if METADATA_PARTITION in names]
+        """The log directories with a metadata log."""
+        return [path for path, names in self.partitions.items() if METADATA_PARTITION in names]
 
-    def place_log(self) -> None:
-        """Give files of a metadata log that were packed alone their directory."""
-        for file in self._log_files:
-            with suppress(FileNotFoundError):
-                os.renames(self._copy(file), self._copy(METADATA_PARTITION, file))
-
-    def _copy(self, *path: str) -> str:
-        return os.path.join(self._scratch, *filter(None, path))
-
-
-def _small(path: str) -> bytes:
-    with suppress(OSError), open(path, "rb") as file:
-        return file.read(_MOST_BYTES)
-    return b""
+    def sources(self, only: Collection[str] | None = None) -> tuple[LogSource, ...]:
+        """Return the log directories with a metadata log or partitions; of several with paths."""
+        node_id = _node_id(self.place(self.configs[0])) if len(self.configs) == 1 else None
+        return tuple(
+            LogSource(
+                self.place(path) if len(self.logs) > 1 else self.path,
+                self.place(path),
+                self.path,
+                node_id,
+            )
+            for path, names in self.partitions.items()
+            if names and (only is None or path in only)
+        )
 
 
 def _node_id(path: str) -> int | None:
     """Return the node id in a configuration; None if it has none that is valid."""
-    with suppress(DecodeError):
-        entries = properties(_small(path))
+    with suppress(DecodeError, OSError), opened(path) as file:
+        entries = properties(file.read_at(0, CONFIG_BYTES))
         keys = [key for key in ("node.id", "broker.id") if key in entries]
         return parse_integer(entries[keys[0]].value, 32) if keys else None
     return None
@@ -252,7 +218,7 @@ class NodeCopy:
     def source(self) -> LogSource | None:
         """The log directory with its metadata log; None if it has none."""
         for source in self.sources:
-            if os.path.isdir(os.path.join(source.folder, METADATA_PARTITION)):
+            if is_directory(os.path.join(source.folder, METADATA_PARTITION)):
                 return source
         return None
 
@@ -270,8 +236,8 @@ class NodeCopy:
 
 
 @contextmanager
-def node_copies(names: Sequence[str]) -> Iterator[list[NodeCopy]]:
-    """Yield the copies; directories of archives are removed at the end.
+def node_copies(names: Sequence[str], on_skipped: OnSkipped) -> Iterator[list[NodeCopy]]:
+    """Yield the copies; archives are open as long as the context lasts.
 
     A name is an archive, the server.properties of a node on this host, or a directory with a log.
 
@@ -281,7 +247,7 @@ def node_copies(names: Sequence[str]) -> Iterator[list[NodeCopy]]:
         ConfigError: a configuration is not valid.
     """
     with ExitStack() as stack:
-        copies = [_copy(name, stack) for name in names]
+        copies = [copy for name in names for copy in _copies(name, stack, on_skipped)]
         ids = [copy.node_id for copy in copies if copy.config]
         for node_id in ids:
             if ids.count(node_id) > 1:
@@ -293,25 +259,62 @@ def node_copies(names: Sequence[str]) -> Iterator[list[NodeCopy]]:
         yield copies
 
 
-def _copy(name: str, stack: ExitStack) -> NodeCopy:
+def _copies(name: str, stack: ExitStack, on_skipped: OnSkipped) -> Iterator[NodeCopy]:
     if os.path.isdir(name):
-        return NodeCopy(name=name, directory=name, sources=(LogSource(name, name),))
-    if name.endswith(".properties") and os.path.lexists(name):
-        return _local(name)
-    packed = unpacked_node(name, stack)
-    if len(packed.configs) > 1 or len(packed.logs) > 1:
-        raise RecoveryRefused("several-logs", f"{name} holds several nodes", "pack one node")
-    directories = packed.directories
-    copy = NodeCopy(name=name, host=packed.host, sources=packed.sources)
-    for path, place in packed.configs.items():
-        config = load_config(place, (), os.environ)
+        yield NodeCopy(name=name, directory=name, sources=(LogSource(name, name),))
+    elif name.endswith(".properties") and os.path.lexists(name):
+        yield _local(name)
+    else:
+        yield from _packed_copies(_packed_nodes(name, stack, on_skipped))
+
+
+def _packed_copies(packed: PackedNodes) -> Iterator[NodeCopy]:
+    """Yield the nodes in an archive: directories belong to the configuration with their node id."""
+    configs = {path: load_config(packed.place(path), (), os.environ) for path in packed.configs}
+    ids = {path: read_log_directory(packed.place(path)).node_id for path in packed.partitions}
+    if len(configs) < 2 and len(packed.logs) < 2:
+        yield _packed_copy(packed, next(iter(configs.items()), None), [*ids], packed.hosts)
+        return
+    by_id: dict[int | None, tuple[str, ServerConfig]] = {
+        config.node_id: (path, config) for path, config in configs.items()
+    }
+    for node_id in dict.fromkeys((*by_id, *ids.values())):
+        own = [path for path, owner in ids.items() if owner == node_id]
+        tops = {path.split("/")[0] for path in own}
+        hosts = [path for path in packed.hosts if path.split("/")[0] in tops]
+        yield _packed_copy(packed, by_id.get(node_id), own, hosts)
+
+
+def _packed_copy(
+    packed: PackedNodes,
+    configured: tuple[str, ServerConfig] | None,
+    own: Sequence[str],
+    hosts: Sequence[str],
+) -> NodeCopy:
+    """Return a node by its configuration and its log directories, with the name of its host."""
+    sources = packed.sources(own)
+    path, config = configured or ("", None)
+    inner = config.metadata_log_dir.strip("/") if config else ""
+    named = next((log for log in own if inner and f"/{log}".endswith(f"/{inner}")), None)
+    # What is above the root of its host was added by who has packed several nodes.
+    top = named.removesuffix(inner) if named else ""
+    copy = NodeCopy(
+        name=sources[0].name if sources else packed.path,
+        config=config,
         # tar takes the / away; without a directory the path is that of some working directory.
-        config_path = posixpath.join("/", path) if "/" in path else None
-        directory = directories.get(config.metadata_log_dir.strip("/"))
-        copy = replace(copy, config=config, config_path=config_path, directory=directory)
+        config_path=posixpath.join("/", path.removeprefix(top)) if "/" in path else None,
+        host=_host_in(packed.place(hosts[-1])) if hosts else None,
+        sources=sources,
+    )
     if copy.source:
         return replace(copy, directory=copy.source.folder)
-    return replace(copy, directory=copy.directory or next(iter(directories.values()), None))
+    directory = named or next(iter(own), None)
+    return replace(copy, directory=packed.place(directory) if directory is not None else None)
+
+
+def _host_in(path: str) -> str | None:
+    with opened(path) as file:
+        return file.read_at(0, CONFIG_BYTES).decode(errors="replace").strip() or None
 
 
 def _local(name: str) -> NodeCopy:
@@ -334,12 +337,20 @@ def working_directory(copy: NodeCopy, scratch: str) -> ServerConfig:
     """
     assert copy.config
     assert copy.directory
-    shutil.copy2(os.path.join(copy.directory, META_FILE), scratch)
+    _copy_file(os.path.join(copy.directory, META_FILE), scratch)
     if copy.source:
         log = os.path.join(scratch, METADATA_PARTITION)
         os.mkdir(log)
-        for entry in os.scandir(os.path.join(copy.source.folder, METADATA_PARTITION)):
-            if entry.is_file():
-                shutil.copy2(entry.path, log)
+        folder = os.path.join(copy.source.folder, METADATA_PARTITION)
+        for path in (os.path.join(folder, name) for name in names_in(folder)):
+            if is_file(path):
+                _copy_file(path, log)
     overrides = [f"log.dirs={scratch}", f"metadata.log.dir={scratch}"]
     return load_config(copy.config.path, overrides, os.environ)
+
+
+def _copy_file(path: str, folder: str) -> None:
+    target = os.path.join(folder, os.path.basename(path))
+    with opened(path) as file, open(target, "wb") as copy:
+        copy.writelines(file.read_at(position, BLOCK) for position in range(0, file.size, BLOCK))
+    os.utime(target, (file.modified, file.modified))

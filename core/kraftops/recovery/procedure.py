@@ -182,7 +182,7 @@ def _metadata_logs_to_move(plan: RecoveryPlan, hosts: Hosts) -> Iterator[WorkSte
         yield WorkStep(
             f"broker {log.owner.node_id} has applied lost records: before it starts, move its "
             f"{METADATA_PARTITION} away, on its own disk if this is a copy; it fetches a new one",
-            None if log.is_unpacked else _move_away(log),
+            None if log.is_packed else _move_away(log),
             log.owner.node_id,
         )
     read = {compared.log.owner.node_id for compared in plan.logs}

@@ -18,7 +18,6 @@ from kraftops.report.findings import (
     MOST_FINDINGS,
     log_findings,
     metadata_findings,
-    shown_findings,
 )
 from kraftops.report.logs import logs_part
 from kraftops.report.metadata_log import MetadataLog, Span
@@ -43,14 +42,12 @@ class Heading(NamedTuple):
 class MetadataInput(NamedTuple):
     """A metadata log, the commands about it, and the id of its cluster, if that is known.
 
-    *names* are those of files in archives, by the names that they were read by. *story* is what
-    happened, if that can be told. *requests* are those that its authorizer allowed.
+    *story* is what happened, if that can be told. *requests* are those that its authorizer allowed.
     """
 
     log: MetadataLog
     commands: MetadataCommands
     cluster_id: str | None
-    names: Mapping[str, str] = {}
     story: Story | None = None
     requests: Iterable[Request] = ()
 
@@ -70,8 +67,8 @@ def build(
     known_since: dict[str, int | None] = {}
     damaged: set[str] = set()
     if metadata is not None:
-        log, commands, cluster_id, names, story, requests = metadata
-        log_problems = shown_findings(log, names)
+        log, commands, cluster_id, story, requests = metadata
+        log_problems = log.image.log_findings
         damaged.update(problem.place.path for problem in log_problems)
         part = metadata_part(log, commands, cluster_id)
         if part.timeline is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -61,7 +61,7 @@ def metadata_findings(
     timeline: Timeline | None,
     commands: MetadataCommands,
 ) -> Iterator[Finding]:
-    """Yield the findings about a metadata log; *problems* are its `shown_findings`.
+    """Yield the findings about a metadata log; *problems* are those of its replay.
 
     Raises:
         KraftopsError: a source cannot be read any more.
@@ -144,14 +144,6 @@ def _quorum(timeline: Timeline) -> Iterator[Finding]:
         yield _finding(
             "quorum-instability", Severity.RISK, text, place, first.command, count=len(changes)
         )
-
-
-def shown_findings(log: MetadataLog, names: Mapping[str, str]) -> list[Finding]:
-    """Return the findings of a log's replay; *names* are those to show for files."""
-    return [
-        finding.moved(file=finding.place.file and names.get(finding.place.file, finding.place.file))
-        for finding in log.image.log_findings
-    ]
 
 
 def _of_files(problems: Sequence[Finding]) -> Iterator[Finding]:

@@ -107,11 +107,16 @@ class LogDirectory:
     @property
     def exists(self) -> bool:
         """Whether there is anything at its path."""
-        return os.path.exists(self.path)
+        return os.path.exists(self.path) or self.is_directory
+
+    @cached_property
+    def is_directory(self) -> bool:
+        """Whether it is a directory, on this machine or in an archive."""
+        return is_directory(self.path)
 
     @cached_property
     def status(self) -> DirectoryStatus | None:
-        """Its owner and room; None where it does not exist or is not a directory."""
+        """Its owner and room; None where it is not a directory of this machine."""
         if not os.path.isdir(self.path):
             return None
         status, space = os.stat(self.path), os.statvfs(self.path)
@@ -122,8 +127,8 @@ class LogDirectory:
     def read_problem(self) -> str | None:
         """Why it, its metadata log or its lock cannot be read; None where it is not a directory."""
         try:
-            if self.status:
-                os.listdir(self.path)
+            if self.is_directory:
+                names_in(self.path)
                 lock_holder(self.path)
                 if self.is_metadata:
                     read_metadata_log(self.path)
@@ -134,13 +139,13 @@ class LogDirectory:
     @property
     def is_readable(self) -> bool:
         """Whether it is a directory that can be read."""
-        return self.read_problem is None and self.status is not None
+        return self.read_problem is None and self.is_directory
 
     @cached_property
     def holder(self) -> Holder | None:
         """The process that holds its lock, as far as that can be read."""
         with suppress(OSError):
-            return lock_holder(self.path) if self.status else None
+            return lock_holder(self.path) if self.is_directory else None
         return None
 
     @cached_property
@@ -152,7 +157,7 @@ class LogDirectory:
     def log(self) -> MetadataLog | None:
         """Its metadata log, where that belongs; None also where it cannot be listed."""
         with suppress(OSError):
-            return read_metadata_log(self.path) if self.is_metadata and self.status else None
+            return read_metadata_log(self.path) if self.is_metadata and self.is_directory else None
         return None
 
     @property

@@ -3,7 +3,9 @@
 import json
 import os
 import shutil
+import tarfile
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -11,6 +13,7 @@ import pytest
 from kraftops.placement.placement import TopicPartition
 from kraftops.storage.config.host import LocalKafka
 from kraftops_cli.doctor.what import What
+from tests.helpers.logs.bundles import KINDS, files_in, under
 from tests.helpers.logs.log_directories import REAL
 from tests.helpers.nodes.node_directories import PROPERTIES, format_node, make_node
 from tests.helpers.tools.console import KRAFTOPS, Done, run_here
@@ -46,6 +49,50 @@ def test_json_has_every_list(full: Path) -> None:
     assert answer["partitions"][0]["partition"] == 0
     assert answer["directories"][0]["elsewhereBytes"] > 0
     assert sum(topic["bytes"] for topic in answer["topics"]) <= answer["brokers"][0]["bytes"]
+
+
+def without_volume(answer: dict[str, Any], folder: str) -> list[dict[str, Any]]:
+    """Return rows without what only the disk knows, with paths from the log directory on."""
+    rows = []
+    for row in answer["directories"] + answer["topics"] + answer["partitions"]:
+        for name in ("freeBytes", "sizeBytes", "elsewhereBytes", "allocatedBytes", "volumeUnknown"):
+            row.pop(name, None)
+        if "directory" in row:
+            row["directory"] = row["directory"].removeprefix(folder)
+        rows.append(row)
+    return rows
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_archive_has_the_sizes_of_its_directories(full: Path, kind: str) -> None:
+    files = under("var/lib/kafka/", files_in(full))
+    KINDS[kind](full.parent / kind, files)
+    for path in full.rglob("*"):
+        os.utime(path, (0, 0))  # as of the members of these archives
+
+    done = disk(kind, "--format", "json", cwd=full.parent)
+
+    packed = json.loads(done.text)
+    in_directory = json.loads(disk("d", "--format", "json", cwd=full.parent).text)
+    directory = packed["directories"][0]
+    assert (done.code, directory["freeBytes"], directory["daysLeft"]) == (0, None, None)
+    assert directory["volumeUnknown"] == (
+        "an archive does not tell the room of the disk that it was packed on"
+    )
+    assert in_directory["directories"][0]["volumeUnknown"] is None
+    place = f"{kind}!/var/lib/kafka"
+    assert without_volume(packed, place) == without_volume(in_directory, "d")
+
+
+def test_why_reads_an_archive(full: Path) -> None:
+    with tarfile.open(full.parent / "d.tar.gz", "w:gz") as archive:
+        archive.add(full, "d")
+
+    done = disk("d.tar.gz", "--why", "plain-0", cwd=full.parent)
+
+    in_directory = disk("d", "--why", "plain-0", cwd=full.parent)
+    assert done.text == in_directory.text.replace("in d:", "in d.tar.gz!/d:")
+    assert done.code == 0
 
 
 def test_limit_counts_what_it_leaves_out(full: Path) -> None:

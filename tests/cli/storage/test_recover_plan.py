@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import tarfile
 from pathlib import Path
@@ -110,6 +111,28 @@ def test_all_voters_get_the_same_log_and_the_others_join(
         names = tar.getnames()
     assert "meta.properties" in names
     assert "__cluster_metadata-0/00000000000000000000.log" in names
+
+
+@pytest.mark.parametrize("top", ["", "bundle/host-{}"])
+def test_one_archive_of_all_nodes_makes_the_same_plan(
+    tmp_path: Path, cluster: list[Path], top: str
+) -> None:
+    answer = plan(tmp_path, *map(packed, cluster), "--voters", "1,3")
+    scripts = {path.name: path.read_text() for path in (tmp_path / "plan").glob("*.sh")}
+    shutil.rmtree(tmp_path / "plan")
+    with tarfile.open(tmp_path / "all.tar.gz", "w:gz") as tar:
+        for made in cluster:
+            for name in (PROPERTIES, "meta"):
+                tar.add(made / name, f"{top.format(made.name)}{made}/{name}")
+
+    of_one = plan(tmp_path, f"--from={tmp_path}/all.tar.gz", "--voters", "1,3")
+
+    assert scripts == {path.name: path.read_text() for path in (tmp_path / "plan").glob("*.sh")}
+    assert of_one["offset"] == answer["offset"]
+    assert [host["role"] for host in of_one["hosts"]] == ["voter", "joins", "voter"]
+    assert of_one["logs"][0][
+        "name"
+    ] == f"{tmp_path}/all.tar.gz!/{top.format('n2')}{cluster[1]}/meta".replace("!//", "!/")
 
 
 def test_copies_stay_as_they_are(tmp_path: Path, cluster: list[Path]) -> None:

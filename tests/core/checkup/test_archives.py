@@ -12,10 +12,10 @@ from tests.helpers.logs.log_directories import REAL
 CLUSTER = "docs/cluster.tar.gz"
 
 
-def facts(*paths: Path | str) -> list[tuple[object, ...]]:
+def facts(*paths: Path | str, deep: bool = False) -> list[tuple[object, ...]]:
     """Return the findings about paths: what they say, and of which partition."""
     seen = []
-    for finding in doctor([*map(str, paths)]).findings:
+    for finding in doctor([*map(str, paths)], deep=deep).findings:
         place = finding.place
         partition = (place.node, place.topic, place.partition, place.offset)
         seen.append((finding.code, finding.severity, finding.text, finding.count, *partition))
@@ -57,21 +57,27 @@ def test_archive_of_a_faulty_directory_has_its_findings(name: str, tmp_path: Pat
     assert facts(packed(tmp_path / "d", tmp_path / "d.tar.gz")) == in_directory
 
 
-@pytest.mark.parametrize("left_out", ["nothing", ".log"])
-def test_segments_that_are_not_unpacked_are_not_missed(left_out: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("left_out", [".log", "index"])
+def test_segments_that_were_not_packed_are_not_missed(left_out: str, tmp_path: Path) -> None:
     archive = packed(REAL / "stopped", tmp_path / "d.tar.gz", left_out)
 
     assert not [finding for finding in doctor(str(archive)).findings if finding.is_severe]
 
 
-def test_checks_of_whole_partitions_are_not_done_with_an_archive() -> None:
+def test_whole_partitions_and_all_checks_but_of_room_are_done_with_an_archive(
+    tmp_path: Path,
+) -> None:
+    with tarfile.open(CLUSTER) as archive:
+        archive.extractall(tmp_path, filter="data")
+
     diagnosis = doctor(CLUSTER, deep=True)
 
     reasons = {run.check.name: (str(run.status), run.reason or "") for run in diagnosis.runs}
-    for name in ("room", "retention", "transactions"):
-        assert reasons[name] == ("skipped", "of archives only the last segments are read")
-    assert reasons["partitions"][0] == "failed"
-    assert f"kafka-dump-log --check {CLUSTER} reads all" in reasons["partitions"][1]
+    assert reasons["room"] == ("skipped", "archives do not tell the room of their disks")
+    for name in ("partitions", "retention", "transactions"):
+        assert reasons[name] == ("done", "")
+    directories = sorted((tmp_path / "cluster").glob("node-*/data"))
+    assert facts(CLUSTER, deep=True) == facts(*directories, deep=True)
 
 
 def test_no_command_changes_an_archive(tmp_path: Path) -> None:

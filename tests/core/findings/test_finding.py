@@ -92,16 +92,6 @@ def test_facts_are_in_json() -> None:
     assert "address" not in data
 
 
-def test_paths_are_renamed_everywhere() -> None:
-    place = Place(directory="/tmp/x", file="/tmp/x/t-0")
-    finding = Finding("x", Severity.RISK, "see /tmp/x", place, evidence=(Evidence("/tmp/x", ""),))
-
-    renamed = finding.renamed(lambda text: text.replace("/tmp/x", "bundle"))
-
-    assert (renamed.text, renamed.place) == ("see bundle", Place(None, "bundle", file="bundle/t-0"))
-    assert renamed.evidence == (Evidence("bundle", ""),)
-
-
 def test_worst_comes_first_and_decides_the_exit_code() -> None:
     assert worst_first([NOTE, RISK, LOSS]) == [LOSS, RISK, NOTE]
     assert worst([NOTE, RISK]) is Severity.RISK

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.recovery.node_copies import unpacked
+from kraftops.recovery.node_copies import opened_sources
 from kraftops.recovery.plan import RecoveryPlan, RecoveryRequest, plan_recovery
 from kraftops.storage.config.server_config import load_config
 from tests.helpers.nodes.lost_quorums import Planner, nobody_runs
@@ -24,7 +24,7 @@ def plan(monkeypatch: pytest.MonkeyPatch) -> Planner:
         elects_newest: bool = False,
     ) -> RecoveryPlan:
         monkeypatch.chdir(node)
-        with unpacked(sources) as logs:
+        with opened_sources(sources, print) as logs:
             request = RecoveryRequest(
                 sources=logs,
                 choice=choice,

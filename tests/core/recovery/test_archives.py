@@ -1,14 +1,20 @@
-"""Metadata logs in archives are unpacked for a while."""
+"""Log directories in archives are read in place."""
 
+import io
 import os
 import random
+import tarfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from kraftops.recovery.node_copies import LogSource, unpacked
+from kraftops.errors import SourceError
+from kraftops.fileio.mounts import is_directory, names_in
+from kraftops.fileio.reading import read_small
+from kraftops.recovery.node_copies import LogSource, opened_sources
 from kraftops.recovery.refusal import RecoveryRefused
-from tests.helpers.logs.bundles import KINDS, Files, files_in, under
+from tests.helpers.logs.bundles import KINDS, Files, under
 from tests.helpers.logs.metadata_logs import no_ops, write_log
 from tests.helpers.nodes.lost_quorums import write_meta
 
@@ -24,18 +30,29 @@ def content(folder: Path) -> Files:
     return {name: (folder / name).read_bytes() for name in names} | {"notes/0.log": b"x"}
 
 
-def unpack(path: Path) -> Files:
-    """Return the files that are unpacked; they are gone then."""
-    with unpacked([str(path)]) as (source,):
-        assert (source.name, source.is_unpacked) == (str(path), True)
-        folder = Path(source.folder)
-        found = files_in(folder)
-    assert not folder.exists()
-    return found
+def read(path: Path) -> Files:
+    """Return the files of the log directory in an archive; nothing leads there later."""
+    with opened_sources([str(path)], refuse) as (source,):
+        assert (source.name, source.is_packed) == (str(path), True)
+        files = dict(mounted_files(source.folder))
+    assert not is_directory(source.folder)
+    return files
+
+
+def mounted_files(folder: str, inner: str = "") -> Iterator[tuple[str, bytes]]:
+    for name in names_in(folder):
+        if is_directory(f"{folder}/{name}"):
+            yield from mounted_files(f"{folder}/{name}", f"{inner}{name}/")
+        else:
+            yield f"{inner}{name}", read_small(f"{folder}/{name}")
+
+
+def refuse(error: SourceError) -> None:
+    raise AssertionError(error.message)
 
 
 def refused(path: Path) -> str:
-    with pytest.raises(RecoveryRefused) as error, unpacked([str(path)]):
+    with pytest.raises(RecoveryRefused) as error, opened_sources([str(path)], refuse):
         pass
     assert str(path) in error.value.message
     return error.value.code
@@ -43,13 +60,11 @@ def refused(path: Path) -> str:
 
 @pytest.mark.parametrize("name", KINDS)
 @pytest.mark.parametrize("top", ["", "./", "backup/data-0/"])
-def test_log_and_its_meta_properties_are_unpacked(tmp_path: Path, name: str, top: str) -> None:
+def test_log_and_its_meta_properties_are_read_in_place(tmp_path: Path, name: str, top: str) -> None:
     files = content(tmp_path)
     KINDS[name](tmp_path / name, under(top, files))
 
-    found = unpack(tmp_path / name)
-
-    assert found == {each: files[each] for each in (SEGMENT, "meta.properties")}
+    assert read(tmp_path / name) == files
 
 
 def test_files_of_a_log_may_be_at_the_top(tmp_path: Path) -> None:
@@ -58,14 +73,16 @@ def test_files_of_a_log_may_be_at_the_top(tmp_path: Path) -> None:
         tmp_path / "log.zip", {Path(SEGMENT).name: data, "quorum-state": b"{}", "notes": b"x"}
     )
 
-    assert unpack(tmp_path / "log.zip") == {SEGMENT: data, f"{LOG}/quorum-state": b"{}"}
+    assert {
+        name: content for name, content in read(tmp_path / "log.zip").items() if "/" in name
+    } == {SEGMENT: data, f"{LOG}/quorum-state": b"{}"}
 
 
 def test_meta_properties_of_other_directories_are_not_taken(tmp_path: Path) -> None:
     files = {**under("data-0/", content(tmp_path)), "data-1/meta.properties": b"version=0\n"}
     KINDS["log.tar"](tmp_path / "log.tar", files)
 
-    assert unpack(tmp_path / "log.tar")["meta.properties"] == files["data-0/meta.properties"]
+    assert read(tmp_path / "log.tar")["meta.properties"] == files["data-0/meta.properties"]
 
 
 def test_logs_of_two_nodes_have_their_paths_in_the_archive(tmp_path: Path) -> None:
@@ -73,22 +90,43 @@ def test_logs_of_two_nodes_have_their_paths_in_the_archive(tmp_path: Path) -> No
     archive = str(tmp_path / "log.tar")
     KINDS["log.tar"](tmp_path / "log.tar", {**under("n1/", files), **under("n2/", files)})
 
-    with unpacked([archive]) as sources:
-        assert [source.name for source in sources] == [f"{archive}/n1", f"{archive}/n2"]
+    with opened_sources([archive], refuse) as sources:
+        assert [source.name for source in sources] == [f"{archive}!/n1", f"{archive}!/n2"]
         assert {source.archive for source in sources} == {archive}
-        assert all(set(files_in(Path(source.folder))) >= {SEGMENT} for source in sources)
+        assert all(dict(mounted_files(source.folder)) == files for source in sources)
 
 
-def test_paths_lead_nowhere_else(tmp_path: Path) -> None:
+def test_bad_names_links_and_devices_are_a_line_each_and_the_rest_is_read(tmp_path: Path) -> None:
     files = content(tmp_path)
-    odd = {f"{LOG}/..": b"x", f"../{LOG}/../../x.log": b"x", f"{LOG}/a b": b"x", "/x.log": b"x"}
-    KINDS["log.tar"](tmp_path / "log.tar", files | odd)
+    with tarfile.open(tmp_path / "log.tar", "w") as archive:
+        for name, kind in {
+            "../0.log": tarfile.REGTYPE,
+            f"{LOG}/1.log": tarfile.SYMTYPE,
+            f"{LOG}/2.log": tarfile.FIFOTYPE,
+            "notes/latest": tarfile.SYMTYPE,
+        }.items():
+            info = tarfile.TarInfo(name)
+            info.type, info.linkname = kind, "/etc/passwd"
+            archive.addfile(info)
+        for name, data in files.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
 
-    assert set(unpack(tmp_path / "log.tar")) == {SEGMENT, "meta.properties"}
+    lines: list[SourceError] = []
+    with opened_sources([str(tmp_path / "log.tar")], lines.append) as (source,):
+        assert dict(mounted_files(source.folder)) == files
+
+    place = f"{tmp_path}/log.tar!"
+    assert [line.message for line in lines] == [
+        f"cannot read {place}/../0.log: its path leads out of the archive",
+        f"cannot read {place}/{LOG}/1.log: it is a link",
+        f"cannot read {place}/{LOG}/2.log: it is a device",
+    ]
 
 
 def test_directory_is_taken_as_it_is(tmp_path: Path) -> None:
-    with unpacked([str(tmp_path)]) as sources:
+    with opened_sources([str(tmp_path)], refuse) as sources:
         assert sources == [LogSource(str(tmp_path), str(tmp_path))]
 
 
@@ -113,7 +151,7 @@ def test_damaged_archive_is_refused(tmp_path: Path, name: str) -> None:
         for damaged in (bytes(data), whole[: number * len(whole) // 20]):
             path.write_bytes(damaged)
             try:
-                with unpacked([str(path)]):
+                with opened_sources([str(path)], refuse):
                     pass
             except RecoveryRefused as error:
                 codes.add(error.code)
@@ -134,7 +172,7 @@ def test_encrypted_archive_is_refused(tmp_path: Path) -> None:
 def test_file_that_is_no_archive_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(b"no archive")
 
-    with pytest.raises(RecoveryRefused) as error, unpacked([str(tmp_path / "x")]):
+    with pytest.raises(RecoveryRefused) as error, opened_sources([str(tmp_path / "x")], refuse):
         pass
     assert error.value.message == f"cannot read {tmp_path}/x: truncated header"
     assert error.value.code == "no-archive"
@@ -149,6 +187,6 @@ def test_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
 def test_missing_archive_is_refused(tmp_path: Path) -> None:
     with (
         pytest.raises(RecoveryRefused, match="does not exist"),
-        unpacked([str(tmp_path / "missing")]),
+        opened_sources([str(tmp_path / "missing")], refuse),
     ):
         pass

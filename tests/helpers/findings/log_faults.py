@@ -13,7 +13,7 @@ from kraftops.image.verify.replicas import replica_findings
 from kraftops.image.verify.upgrade import upgrade_findings
 from kraftops.image.verify.verify import verify
 from kraftops.recovery.live_controllers import AskControllers, ControllerAnswer
-from kraftops.recovery.node_copies import unpacked
+from kraftops.recovery.node_copies import opened_sources
 from kraftops.recovery.plan import RecoveryRequest, plan_recovery
 from kraftops.storage.bootstrap.releases import by_name
 from kraftops.storage.config.server_config import load_config
@@ -107,7 +107,7 @@ def recovered(
 
     def found(folder: Path) -> set[str]:
         make(folder / "node")
-        with chdir(folder / "node"), unpacked(sources) as logs:
+        with chdir(folder / "node"), opened_sources(sources, print) as logs:
             request = RecoveryRequest(
                 sources=logs, choice=None, voters=voters, host_changes={}, ask=ask
             )

@@ -130,14 +130,14 @@ def _copies(access: ClusterAccess, names: Sequence[str]) -> Sequence[ComparedCop
     Raises:
         KraftopsError: a disk cannot be read, or is of another cluster.
     """
-    from kraftops.recovery.node_copies import unpacked
+    from kraftops.recovery.node_copies import opened_sources
     from kraftops.recovery.partitions.comparison import compare
     from kraftops.recovery.partitions.disk import read_disks
 
     if not names:
         return ()
     cluster_id = access.patiently(lambda: access.ask(describe_cluster)).cluster_id
-    with unpacked(names) as sources:
+    with opened_sources(names, lambda error: access.note(error.message)) as sources:
         disks = read_disks(sources)
         for disk in disks:
             if disk.cluster_id not in (None, cluster_id):

@@ -114,8 +114,5 @@ def _opened(path: str, stack: ExitStack, on_skipped: OnSkipped) -> Bundle:
         raise SourceError(f"cannot read {path}: {error.message}", error.hint) from None
     skipped += (Skipped(name, "it is an archive in an archive") for name in nested)
     for skip in skipped:
-        place = f"{path}!/{skip.name}" if skip.name else f"the rest of {path}"
-        kind = DamagedArchive if skip.is_damaged else SourceError
-        name = place if skip.name else path
-        on_skipped(kind(f"cannot read {place}: {skip.reason}", path=name, reason=skip.reason))
+        on_skipped(skip.error(path))
     return Bundle(mount)

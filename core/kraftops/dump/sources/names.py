@@ -196,7 +196,7 @@ def bundles_among(names: Iterable[str]) -> list[str]:
 
 
 def refuse_remote_bundles(names: Iterable[str]) -> None:
-    """Refuse archives of directories in object stores: they are unpacked from a local file.
+    """Refuse archives of directories in object stores: only local files are read in place.
 
     Raises:
         UsageError: there is one.

@@ -1,1 +1,1 @@
-"""Archives of directories, tar or zip: their members, and how they are unpacked."""
+"""Archives of directories, tar or zip: their members, and how they are read in place."""

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
+from kraftops.errors import SourceError
 from kraftops.log.bundles.members import TOO_LARGE, Member, MemberKind, TornArchive, members
 from kraftops.log.reader import DamagedArchive
 from kraftops.memory import keep_freed_memory
@@ -34,6 +35,13 @@ class Skipped(NamedTuple):
     name: str
     reason: str
     is_damaged: bool = False
+
+    def error(self, path: str) -> SourceError:
+        """Return what is said of it, of the archive *path*."""
+        place = f"{path}!/{self.name}" if self.name else f"the rest of {path}"
+        kind = DamagedArchive if self.is_damaged else SourceError
+        name = place if self.name else path
+        return kind(f"cannot read {place}: {self.reason}", path=name, reason=self.reason)
 
 
 class Keeper(Protocol):

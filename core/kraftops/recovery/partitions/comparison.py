@@ -157,7 +157,7 @@ def compare_disks(sources: Sequence[LogSource]) -> Comparison:
         KraftopsError: a metadata log cannot be read.
     """
     logs = [
-        read_log(source.name, partition_folder(source.folder, is_unpacked=source.is_unpacked))
+        read_log(source.name, partition_folder(source.folder, is_packed=source.is_packed))
         for source in sources
     ]
     disks = read_disks(sources)

@@ -20,7 +20,7 @@ class PartitionCopy:
 
     Attributes:
         broker: the id of its broker.
-        place: the directory of the partition, or the name of the archive.
+        place: the directory of the partition.
         topic: the name of the topic.
         topic_id: its id; None where the directory does not tell.
         number: the number of the partition.

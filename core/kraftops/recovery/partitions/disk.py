@@ -42,7 +42,7 @@ class BrokerDisk:
     """A log directory of a node, or a copy of one; *name* is that of the command line.
 
     *findings* are what a start of the broker takes from the copies, and checkpoints that it cannot
-    read. With *is_unpacked* the directory is a temporary one, made from an archive.
+    read. With *is_packed* the directory is in an archive.
     """
 
     name: str
@@ -51,7 +51,7 @@ class BrokerDisk:
     cluster_id: str | None
     copies: tuple[PartitionCopy, ...]
     findings: tuple[Finding, ...] = ()
-    is_unpacked: bool = False
+    is_packed: bool = False
 
 
 def read_disks(sources: Iterable[LogSource]) -> list[BrokerDisk]:
@@ -74,10 +74,10 @@ def read_disks(sources: Iterable[LogSource]) -> list[BrokerDisk]:
             if directory == place and has_partitions(place):
                 raise _nameless(name)
             continue
-        loads = [*read_copies(log_directory, node_id, name if archive else None)]
+        loads = [*read_copies(log_directory, node_id)]
         damaged = [
             damaged_checkpoint(checkpoint, directory).moved(
-                node=node_id, directory=None, file=os.path.join(name, checkpoint.name)
+                node=node_id, directory=None, file=os.path.join(directory, checkpoint.name)
             )
             for checkpoint in log_directory.plan.damaged
         ]
@@ -110,16 +110,11 @@ def log_directory_of(place: str) -> str:
 
 
 def read_copies(
-    directory: LogDirectory, broker: int, name: str | None = None
+    directory: LogDirectory, broker: int
 ) -> Iterator[tuple[PartitionCopy, Sequence[Finding]]]:
     """Yield the copies in a log directory, as a start leaves them, and what it takes from them.
 
     Those that wait for deletion, or move, are left out.
-
-    Args:
-        directory: the log directory.
-        broker: the id of its broker.
-        name: the name of the archive that it was unpacked from.
 
     Raises:
         RecoveryRefused: a file cannot be read.
@@ -127,7 +122,7 @@ def read_copies(
     try:
         for partition in directory.partitions():
             if not partition.is_renamed:
-                yield _read(directory, partition, broker, name or partition.path)
+                yield _read(directory, partition, broker)
     except OSError as error:
         place = error.filename or directory.path
         raise RecoveryRefused("unreadable", f"cannot read {place}: {error.strerror}") from None
@@ -136,14 +131,14 @@ def read_copies(
 
 
 def _read(
-    directory: LogDirectory, partition: PartitionDirectory, broker: int, place: str
+    directory: LogDirectory, partition: PartitionDirectory, broker: int
 ) -> tuple[PartitionCopy, Sequence[Finding]]:
     key = (partition.topic, partition.number)
     files = partition_files(partition.path)
     epochs = _epochs(partition.path)
     copy = PartitionCopy(
         broker=broker,
-        place=place,
+        place=partition.path,
         topic=partition.topic,
         topic_id=partition.topic_id,
         number=partition.number,

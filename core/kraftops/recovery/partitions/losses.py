@@ -129,7 +129,7 @@ def copies_to_be_led(
     by_directory: dict[tuple[int, bytes], BrokerDisk] = {}
     for disk in disks:
         meta = disk.directory.meta
-        if meta and meta.directory_id and (disk.copies or not disk.is_unpacked):
+        if meta and meta.directory_id and (disk.copies or not disk.is_packed):
             by_directory[disk.node_id, meta.directory_id] = disk
             present |= {
                 (disk.node_id, folder.topic, folder.number)
