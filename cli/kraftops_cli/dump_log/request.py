@@ -301,7 +301,11 @@ def _plan(sources: list[Source], query: Query, options: DumpOptions) -> Plan:
 
 
 def _shown(sources: list[Source]) -> list[Source]:
-    return [replace(source, path=path_text(source.path)) for source in sources]
+    texts = [path_text(source.path) for source in sources]
+    return [
+        source if source.path == text else replace(source, path=text)
+        for source, text in zip(sources, texts, strict=True)
+    ]
 
 
 def _with_conditions(query: Query, options: DumpOptions, sources: list[Source]) -> Query:

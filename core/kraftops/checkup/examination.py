@@ -141,8 +141,12 @@ class Examination:
 
     @cached_property
     def whole_nodes(self) -> list[Node]:
-        """The nodes whose partitions have logs: archives often lack all of them."""
-        return [node for node in self.nodes if not _is_packed(node) or _has_logs(node)]
+        """The nodes with all their files: archives of brokers often lack all logs of topics."""
+        return [
+            node
+            for node in self.nodes
+            if not (node.is_broker and _is_packed(node)) or _has_logs(node)
+        ]
 
     @cached_property
     def directories(self) -> list[tuple[Node, LogDirectory]]:

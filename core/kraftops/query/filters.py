@@ -100,7 +100,7 @@ class Filter:
     @property
     def is_empty(self) -> bool:
         """Whether every record matches."""
-        return self == Filter()
+        return self == _EVERYTHING
 
 
 def _limit(name: str, value: object) -> int:
@@ -234,3 +234,6 @@ def _topics_in(data: Any) -> Iterator[str]:
             yield from (item for item in value if isinstance(item, str))
             yield from (item["name"] for item in value if isinstance(item, dict) and "name" in item)
         yield from _topics_in(value)
+
+
+_EVERYTHING = Filter()

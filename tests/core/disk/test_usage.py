@@ -84,9 +84,9 @@ def test_what_is_not_a_partition_is_counted_too(broker: Path) -> None:
 def test_volume_has_room_and_what_is_elsewhere(broker: Path) -> None:
     (directory,) = read_usages([read_log_directory(str(broker))], 0)
 
-    assert directory.free
-    assert directory.size
-    assert 0 < (directory.elsewhere or 0) < directory.size
+    assert directory.volume.free
+    assert directory.volume.size
+    assert 0 < (directory.elsewhere or 0) < (directory.volume.size or 0)
 
 
 def test_days_left_are_by_what_remains_after_retention(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_days_left_are_by_what_remains_after_retention(tmp_path: Path) -> None:
     assert by_topic["t"] == (24_000, 0)  # what comes is what goes
     assert by_topic["u"] == (24_000, 24_000)
     assert usage.net_growth == 24_000
-    assert usage.days_left == pytest.approx((usage.free or 0) / 24_000)
+    assert usage.days_left == pytest.approx((usage.volume.free or 0) / 24_000)
 
 
 def test_brokers_tell_logs_and_room_alone() -> None:
@@ -113,7 +113,7 @@ def test_brokers_tell_logs_and_room_alone() -> None:
     told = told_usage(2, LogDirectory("/d", replicas, {}, total=9000, usable=2000))
 
     assert (told.space.log, told.space.index, told.space.pending_deletion) == (700, None, None)
-    assert (told.free, told.size, told.days_left) == (2000, 9000, None)
+    assert (*told.volume[:2], told.days_left) == (2000, 9000, None)
     assert told.elsewhere is None
 
 
