@@ -48,7 +48,9 @@ def _is_one_double(kafka: list[Field], ours: list[Field]) -> bool:
 def _is_redacted(kafka: list[Field], ours: list[Field]) -> bool:
     """Tell whether the messages differ only where ours hides what a config provider gave."""
     parts = map(re.escape, _message(ours).split(REDACTED))
-    return REDACTED in _message(ours) and bool(re.fullmatch(".*".join(parts), _message(kafka)))
+    return REDACTED in _message(ours) and bool(
+        re.fullmatch(".*".join(parts), _message(kafka), re.DOTALL)
+    )
 
 
 KNOWN = (
