@@ -8,6 +8,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from importlib import import_module
 
 import click
@@ -16,7 +17,7 @@ import completions
 import finding_schema
 import record_types
 from command_tree import REPOSITORY, Tool, names, programs, summary
-from kraftops.answers.fields import Answer
+from kraftops.answers.fields import Answer, parts
 from kraftops.answers.schema import manual_of, schema_of
 from kraftops.answers.version import JSON_VERSION
 from kraftops.dump.check.answer import CHECK
@@ -24,6 +25,9 @@ from kraftops.dump.scan.arrow import arrow_schema
 from kraftops.findings.catalogue import CatalogueRow, catalogue
 from kraftops.records.internal_topics import decoder_names
 from kraftops.timeline.answer import CHANGES, INCIDENTS
+from kraftops.views import skew
+from kraftops.views.groups import GROUPS
+from kraftops.views.registry import VIEWS
 from kraftops_cli.metadata_shell.command import metadata_shell
 from kraftops_cli.syntax.command import ToolCommand, ToolGroup, paragraphs
 from kraftops_cli.syntax.common_options import COMMON_OPTIONS, COMMON_TITLE
@@ -56,6 +60,9 @@ COPIES_OF_VERSION = {
     "packaging/kubernetes/format.yaml": "kraftops:",
 }
 """What is before the version in files of others' formats, which cannot read it elsewhere."""
+_NAMES_OF_ROWS = {"broker", "group", "of", "partition", "topic"}
+_CHOSEN = "--columns chooses fields of the rows. "
+_LINES = "--format ndjson prints each row on a line of its own, without the object."
 _FINDERS = {
     "kafka-dump-log": "check",
     "dump-log": "check",
@@ -135,10 +142,13 @@ def json_schemas() -> dict[str, str]:
                     json.dumps(finding_schema.with_codes(schema), indent=2, ensure_ascii=False)
                     + "\n"
                 )
+    of_shell = {"changes": CHANGES, "incidents": INCIDENTS, **_views()}
     others = (
         ("dump-log", "check", CHECK, "kafka-dump-log --check --format json"),
-        ("metadata-shell", "changes", CHANGES, "changes --format json of the metadata shell"),
-        ("metadata-shell", "incidents", INCIDENTS, "incidents --format json of the metadata shell"),
+        *(
+            ("metadata-shell", name, answer, f"{name} --format json of the metadata shell")
+            for name, answer in of_shell.items()
+        ),
     )
     for tool, command, answer, title in others:
         schema = schema_of(answer, command, title=title, version=JSON_VERSION)
@@ -147,6 +157,31 @@ def json_schemas() -> dict[str, str]:
             json.dumps(finding_schema.with_codes(schema), indent=2, ensure_ascii=False) + "\n"
         )
     return texts
+
+
+def _views() -> dict[str, Answer]:
+    """Return the answers of the shell's commands that print rows, by name.
+
+    Only lists and what names a row are never null. A record may have values that are not known.
+    """
+    columns_by_name = {view.name: view.columns for view in (*VIEWS.values(), GROUPS)}
+    del columns_by_name["quotas"]  # a limit that is not finite is a text
+    answers = {}
+    for name, columns in (*columns_by_name.items(), ("skew", skew.COLUMNS)):
+        is_chosen = name != "skew"  # by --columns
+        rows = [
+            replace(
+                field,
+                type=replace(field.type, values=frozenset()),
+                may_be_null=field.name not in _NAMES_OF_ROWS and not field.type.items,
+                may_be_missing=is_chosen,
+            )
+            for field in columns
+        ]
+        help_text = f"{_CHOSEN if is_chosen else ''}{_LINES}"
+        list_name = "shares" if name == "skew" else name
+        answers[name] = Answer((parts(list_name, "the rows", rows),), help_text)
+    return answers
 
 
 def answer_of(command: click.Command) -> Answer | None:

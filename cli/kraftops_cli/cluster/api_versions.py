@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kraftops.answers.fields import json_of, number, text
+from kraftops.answers.fields import Answer, boolean, json_of, number, parts, text
 from kraftops.display import columns
 from kraftops.display.columns import Cell, Column, folded
 from kraftops.errors import WireError
@@ -34,6 +34,23 @@ _API = (
     number("min", "lowest version", get=lambda api: api[1].first, column=columns.number("MIN")),
     number("max", "highest version", get=lambda api: api[1].last, column=columns.number("MAX")),
 )
+_NODE = (
+    number("id", "node id", get=lambda node: node[0]),
+    text(
+        "release",
+        "the releases that have these APIs and features",
+        get=lambda node: release_of(node[1].apis, node[1].features),
+    ),
+    parts("apis", "its APIs", _API, get=lambda node: sorted(node[1].apis.items())),
+    parts("features", "its features", FEATURE, get=lambda node: node[1].features),
+)
+API_VERSIONS = Answer(
+    (
+        text("clusterId", "id of the cluster", may_be_null=True),
+        boolean("differs", "with --compare: whether nodes differ", may_be_missing=True),
+        parts("nodes", "its brokers or controllers", _NODE),
+    )
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +64,7 @@ class ApiVersionsOptions(TargetOptions):
 
 @subcommand(
     ApiVersionsOptions,
+    answer="kraftops_cli.cluster.api_versions:API_VERSIONS",
     examples=EXAMPLES,
     help="Show the APIs of every broker or controller with their versions, and its features.",
 )
@@ -70,7 +88,7 @@ def api_versions(terminal: Terminal, options: ApiVersionsOptions) -> int:
         lambda: {
             "clusterId": cluster_id,
             **({"differs": differs} if compare else {}),
-            "nodes": [_node_json(node, versions) for node, versions in nodes.items()],
+            "nodes": [json_of(_NODE, node) for node in nodes.items()],
         },
         lines,
     )
@@ -98,8 +116,8 @@ def _ask_nodes(
                 with target.connect_to(node.address) as other:
                     nodes[node.node_id] = ask_api_versions(other)
             except WireError as error:
-                text = f"node {node.node_id}: {error.message}"
-                failure = WireError(text, error.hint, code=error.code)
+                message = f"node {node.node_id}: {error.message}"
+                failure = WireError(message, error.hint, code=error.code)
                 errors[node.node_id] = failure.with_known(error.known)
     return cluster.cluster_id, nodes, errors
 
@@ -163,12 +181,3 @@ def _comparison(nodes: Mapping[int, NodeApiVersions], console: Console) -> str:
             rows.append([name, *levels])
     columns = [folded("API"), *(Column(names, at) for at, (names, _) in enumerate(groups))]
     return table_text(console, Table(columns, rows))
-
-
-def _node_json(node: int, versions: NodeApiVersions) -> dict[str, object]:
-    return {
-        "id": node,
-        "release": release_of(versions.apis, versions.features),
-        "apis": [json_of(_API, api) for api in sorted(versions.apis.items())],
-        "features": [json_of(FEATURE, feature) for feature in versions.features],
-    }

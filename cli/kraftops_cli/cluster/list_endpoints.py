@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from kraftops.answers.fields import Answer, boolean, json_of, number, parts, text
 from kraftops.errors import UsageError
 from kraftops.java.text import utf16_length
 from kraftops.wire.rpc.cluster import ClusterNode
@@ -32,6 +33,7 @@ class ListOptions(TargetOptions):
 
 @subcommand(
     ListOptions,
+    answer="kraftops_cli.cluster.list_endpoints:ENDPOINTS",
     examples=EXAMPLES,
     help="List the brokers or the controllers, each at the listener of the connection.",
 )
@@ -48,28 +50,33 @@ def list_endpoints(terminal: Terminal, options: ListOptions) -> int:
         terminal,
         options.form,
         "list-endpoints",
-        lambda: {
-            "clusterId": cluster.cluster_id,
-            "nodes": [_node_json(node) for node in cluster.nodes],
-        },
+        lambda: json_of(ENDPOINTS.fields, cluster),
         lambda: _table(cluster.nodes, terminal.shown, is_of_controllers=target.is_of_controllers),
     )
     return 0
 
 
-def _node_json(node: ClusterNode) -> dict[str, object]:
-    return {
-        "id": node.node_id,
-        "host": node.address.host,
-        "port": node.address.port,
-        "rack": node.rack,
-        "isFenced": node.is_fenced,
-        "type": _kind(node),
-    }
-
-
 def _kind(node: ClusterNode) -> str:
     return "controller" if node.is_fenced is None else "broker"
+
+
+ENDPOINTS = Answer(
+    (
+        text("clusterId", "id of the cluster", may_be_null=True),
+        parts(
+            "nodes",
+            "its brokers or controllers",
+            (
+                number("id", "node id", get="node_id"),
+                text("host", "host of its endpoint", get="address.host"),
+                number("port", "port of its endpoint", get="address.port"),
+                text("rack", "its rack, if it has one", may_be_null=True),
+                boolean("isFenced", "whether it is fenced; null for controllers", may_be_null=True),
+                text("type", "what it is", values=("broker", "controller"), get=_kind),
+            ),
+        ),
+    )
+)
 
 
 def _table(
@@ -98,5 +105,5 @@ def _table(
     return "".join(f"{line}\n" for line in lines)
 
 
-def _padded(text: str, width: int) -> str:
-    return text + " " * (width - utf16_length(text))
+def _padded(cell: str, width: int) -> str:
+    return cell + " " * (width - utf16_length(cell))

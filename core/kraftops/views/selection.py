@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
+from kraftops.display.order import natural_key
 from kraftops.errors import UsageError
 from kraftops.query.conditions.outcomes import (
     COMPARISONS,
@@ -38,7 +39,6 @@ from kraftops.query.conditions.syntax import (
 )
 from kraftops.query.conditions.types import checked
 from kraftops.views.columns import column_named
-from kraftops.views.order import sorted_by
 from kraftops.views.view import Frame, Get, View
 
 Test = Callable[[int], bool]
@@ -100,6 +100,22 @@ def check_sort(view: View, sort: str) -> None:
         if not name.strip().removeprefix("-"):
             raise UsageError("--sort has a column without a name", "as leader,-partition")
         column_named(view.columns, name.strip().removeprefix("-"))
+
+
+def sorted_by(
+    indexes: Iterable[int], get: Callable[[int], object], *, is_descending: bool
+) -> list[int]:
+    """Return the indexes of rows in the order of a column: nulls come last, equal values stay."""
+    values = [(get(index), index) for index in indexes]
+    there = [(_key(value), index) for value, index in values if value is not None]
+    there.sort(key=lambda pair: pair[0], reverse=is_descending)
+    return [*(index for _, index in there), *(index for value, index in values if value is None)]
+
+
+def _key(value: object) -> Any:
+    if isinstance(value, str):
+        return natural_key(value)
+    return [_key(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 def _tests(frame: Frame, condition: Condition) -> _Tests:  # noqa: C901, PLR0911 - one a kind

@@ -112,8 +112,6 @@ class Command(NamedTuple):
     task: Task = Task.LOOK
     phrase: str = ""
     """A line for our menu and help where that of Kafka's shell, *help*, is another."""
-    columns: tuple[str, ...] = ()
-    """The columns of a table, for completion."""
     is_word: bool = False
     """Whether Kafka's form takes it on a terminal, too."""
 

@@ -59,12 +59,12 @@ def values_of(
     match values:
         case Values.COLUMNS:
             before, comma, last = word.rpartition(",")
-            return _after(before + comma, of(command.columns, last))
+            return _after(before + comma, of(_columns(command), last))
         case Values.CONDITION:
             start = _start_of_name(word)
             if not word[start:] and word.strip() and not word.endswith(("(", " ", ",")):
                 return []
-            return _after(word[:start], of((*command.columns, *_OPERATORS), word[start:]))
+            return _after(word[:start], of((*_columns(command), *_OPERATORS), word[start:]))
         case Values.SETTINGS:
             return of(CHOICES.get(earlier[-1], ()) if len(earlier) > 1 else CHOICES, word)
         case Values.HELP:
@@ -75,6 +75,12 @@ def values_of(
     find = _OF_SESSION.get(values)
     names = (name for name in find(session) if name.startswith(word)) if find else ()
     return of(nsmallest(_MOST, names), word)
+
+
+def _columns(command: Command) -> Iterable[str]:
+    from kraftops_shell.commands.views.columns import columns_of  # loads all views
+
+    return (column.name for column in columns_of(command.name))
 
 
 def _start_of_name(word: str) -> int:

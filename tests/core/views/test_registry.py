@@ -11,7 +11,6 @@ from kraftops.tree.layout import tree_of
 from kraftops.tree.node import Directory, Leaf, descend, json_text
 from kraftops.views.registry import VIEWS
 from kraftops.views.selection import in_order
-from kraftops_shell.grammar.registry import commands
 from tests.helpers.logs.random_logs import log_bytes, random_log
 from tests.helpers.project.json_schemas import problems
 from tests.helpers.tree.reading import image_in
@@ -240,12 +239,11 @@ def test_quotas_are_those_of_the_tree(image: MetadataImage) -> None:
 
 
 @pytest.mark.parametrize("name", VIEWS)
-def test_columns_of_a_view_are_those_of_its_command_and_of_its_rows(name: str) -> None:
+def test_columns_of_a_view_are_those_of_its_rows(name: str) -> None:
     image = image_in(log_bytes(random_log(Random(1))))
     view = VIEWS[name]
     names = tuple(column.name for column in view.columns)
 
-    assert commands(kafka=False, one_shot=True)[name].columns == names
     frame = view.frame(image, False)
     assert set(frame.columns) == set(names)
     assert all(column.help for column in view.columns)

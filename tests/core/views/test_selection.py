@@ -6,13 +6,15 @@ from random import Random
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kraftops.answers.fields import boolean, number, numbers, text
 from kraftops.errors import UsageError
 from kraftops.query.conditions.parser import parse_condition
 from kraftops.query.conditions.syntax import And, Condition, Not, Or, Path
 from kraftops.query.conditions.types import checked
-from kraftops.views.selection import check_sort, in_order, parsed_where, selected
+from kraftops.views.selection import check_sort, in_order, parsed_where, selected, sorted_by
 from kraftops.views.view import Frame, View, frame_of_rows
 from tests.helpers.engine.random_conditions import one_test, truth
 
@@ -119,3 +121,25 @@ def test_hints_do_not_name_columns_of_dumps(condition: str) -> None:
 
     assert caught.value.hint
     assert "value." not in caught.value.hint
+
+
+def test_superscripts_and_long_numbers_do_not_end_a_sort() -> None:
+    long = "9" * 5000  # int() takes no more than 4300 digits
+    texts = [f"x{long}0", "²", None, "x²", "٣", "x10", f"x{long}", "x9"]
+
+    ordered = [texts[at] for at in sorted_by(range(8), texts.__getitem__, is_descending=False)]
+
+    assert ordered == ["x9", "x10", f"x{long}", f"x{long}0", "x²", "²", "٣", None]
+
+
+@given(st.lists(st.integers(min_value=0)))
+def test_lists_and_texts_of_numbers_have_one_order(numbers: list[int]) -> None:
+    values = [str(number) for number in numbers]
+    lists = [[number] for number in numbers]
+
+    ordered = [
+        sorted_by(range(len(numbers)), one.__getitem__, is_descending=False)
+        for one in (values, lists)
+    ]
+
+    assert ordered[0] == ordered[1]

@@ -234,7 +234,7 @@ def test_values_are_completed(before: str, lines: list[str]) -> None:
 def test_names_of_the_image_are_completed() -> None:
     one = Shell(SNAPSHOT).session
     topics = sorted(one.source.image.topic_ids)
-    row = COMMANDS[0]._replace(flags=(), columns=("leader", "isr"))
+    row = next(row for row in COMMANDS if row.name == "partitions")
 
     for values, word, expected in (
         (Values.TOPICS, topics[0][:2], topics[0]),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 
-from kraftops.query.row import COLUMNS as ROW_COLUMNS
 from kraftops_shell.grammar.command import Argument, Command, Flag, Task, Values
 
 _SAFE = Flag("--csv-safe", None, "With CSV: text in which spreadsheets find no formulas.")
@@ -32,7 +31,6 @@ _FLAGS = (
     _COLUMNS,
     *_FORMS,
 )
-_LAST = ("lastOffset", "lastTime", "inSnapshot")
 _DETAILS = """\
 --where takes the conditions of dump-log on the columns: = != < <= > >=, ~ 'REGEX', in, is null,
 and, or, not, len(LIST), LIST = [1, 2], only(LIST, 1, 2). help and the name of the command list the
@@ -49,10 +47,6 @@ ROWS: tuple[Command, ...] = (
             ("acls --where \"principal = 'User:alice'\"", "what alice may do"),
             ("acls --where \"operation in ('ALL', 'WRITE')\" --format csv", "who may write"),
         ),
-        columns=(
-            *("principal", "permission", "operation", "resource", "name", "pattern", "host", "id"),
-            *_LAST,
-        ),
     ),
     _table(
         "brokers",
@@ -60,11 +54,6 @@ ROWS: tuple[Command, ...] = (
         examples=(
             ("brokers --sort -leaders", "the brokers that lead most first"),
             ("brokers --where \"state != 'active'\"", "brokers that are fenced or stopping"),
-        ),
-        columns=(
-            *("broker", "state", "rack", "leaders", "replicas", "endpoints", "directories"),
-            *("features", "brokerEpoch", "incarnation"),
-            *_LAST,
         ),
     ),
     _table(
@@ -74,7 +63,6 @@ ROWS: tuple[Command, ...] = (
             ("configs --where \"key = 'retention.ms'\"", "the retention of all topics"),
             ("configs --sort -lastOffset --limit 10", "the last ten that were set"),
         ),
-        columns=("type", "name", "key", "value", "source", *_LAST),
     ),
     Command(
         "groups",
@@ -88,10 +76,6 @@ directory are listed, as of the end of these logs, wherever the session stands.
 {_DETAILS}""",
         examples=(("groups --where \"state = 'Empty'\"", "groups without members"),),
         task=Task.CLUSTER,
-        columns=(
-            *("group", "kind", "state", "members", "epoch", "topics", "partitions"),
-            *("lastCommit", "protocolType"),
-        ),
     ),
     Command(
         "log",
@@ -133,7 +117,6 @@ two hours ago, or -2h for two hours before the end of the log.""",
             ),
         ),
         task=Task.TIME,
-        columns=(*ROW_COLUMNS, "about"),
     ),
     Command(
         "partitions",
@@ -160,19 +143,11 @@ two hours ago, or -2h for two hours before the end of the log.""",
             ("partitions --where 'len(isr) = 1' --sort leader", "one in-sync replica is left"),
         ),
         task=Task.CLUSTER,
-        columns=(
-            *("topic", "partition", "leader", "isr", "replicas", "state", "preferred", "minIsr"),
-            *("leaderEpoch", "partitionEpoch", "adding", "removing", "elr", "lastKnownElr"),
-            *("directories", "recovery", "underReplicated", "underMinIsr", "reassigning"),
-            "topicId",
-            *_LAST,
-        ),
     ),
     _table(
         "quotas",
         "List quotas of clients.",
         examples=(("quotas --where \"user = 'bob'\"", "the quotas of a user"),),
-        columns=("entity", "user", "clientId", "ip", "key", "value", *_LAST),
     ),
     Command(
         "skew",
@@ -184,7 +159,6 @@ A line for each broker with replicas or a registration, and for each rack: parti
 partitions whose first replica it is, and replicas. The longest bar is the highest number.""",
         examples=(("skew", "which brokers lead more than others"),),
         task=Task.RISK,
-        columns=("of", "name", "rack", "leaders", "preferred", "replicas"),
     ),
     _table(
         "topics",
@@ -193,11 +167,6 @@ partitions whose first replica it is, and replicas. The longest bar is the highe
             ("topics --where 'replication < 3'", "topics with too few replicas"),
             ("topics --where 'offline > 0' --sort -offline", "topics that cannot be used"),
             ("topics --sort -lastOffset --limit 5", "what changed last"),
-        ),
-        columns=(
-            *("topic", "partitions", "replication", "offline", "underReplicated", "underMinIsr"),
-            *("minIsr", "configs", "retentionMs", "cleanupPolicy", "id"),
-            *_LAST,
         ),
     ),
     Command(
