@@ -159,13 +159,19 @@ class _Tracker:
 
     def _of_others(self, time: int, broker: int, *, in_order: bool) -> Tracked | None:
         for tracked in reversed(self.incidents):
-            if not tracked.falls or broker in tracked.brokers:
+            if not tracked.falls:
                 continue
+            is_other = broker not in tracked.brokers
             if in_order:
                 # A rolling restart stops nothing else in between: only the latest incident goes on.
                 is_rolling = tracked.is_in_order and time - tracked.falls[-1].time <= ROLLING
-                return tracked if is_rolling else None
-            if tracked.end is None and not tracked.is_in_order and time - tracked.begin <= TOGETHER:
+                return tracked if is_other and is_rolling else None
+            if (
+                is_other
+                and tracked.end is None
+                and not tracked.is_in_order
+                and time - tracked.begin <= TOGETHER
+            ):
                 return tracked
         return None
 
@@ -305,7 +311,7 @@ def _cause(  # noqa: PLR0911 - one a rule
         if tracked.config is not None:
             return "bad-configuration"
         if len(tracked.brokers) > 1:
-            return "rolling-restart"
+            return "stopped-together" if tracked.overlaps else "rolling-restart"
         return "stopped" if tracked.away or not tracked.registered else "restarted"
     if len(tracked.falls) - len(tracked.brokers) >= FLAPPING - 1:
         return "flapping"

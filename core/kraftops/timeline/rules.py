@@ -46,6 +46,12 @@ RULES = (
         "All stopped cleanly, each within minutes of the one before",
     ),
     Rule(
+        "stopped-together",
+        "stopped cleanly, more than one of them at a time",
+        "All stopped cleanly, and some stopped before others were back: partitions with all their"
+        " replicas among them had no leader",
+    ),
+    Rule(
         "stopped",
         "stopped cleanly",
         "A heartbeat with wantShutDown sets inControlledShutdown before the broker is fenced"

@@ -54,6 +54,7 @@ class Tracked:
     brokers: dict[int, None] = field(default_factory=dict)  # in the order of their falls
     falls: list[Fall] = field(default_factory=list)
     away: set[int] = field(default_factory=set)
+    overlaps: bool = False  # whether a broker went away before another was back
     registered: set[int] = field(default_factory=set)
     back: int | None = None
     missing: dict[Key, set[int]] = field(default_factory=dict)
@@ -75,6 +76,7 @@ class Tracked:
         """Note that a broker goes away."""
         self.brokers[broker] = None
         self.falls.append(Fall(change.time, broker, in_order))
+        self.overlaps |= not self.away <= {broker}
         self.away.add(broker)
         self.end = self.back = None
 

@@ -14,7 +14,12 @@ from kraftops.timeline.incidents import incidents_of
 from tests.helpers.tools.corpus import DATA
 
 RECORDED = DATA / "incidents/three"
-SCENARIOS = ("three", "racks-3.9", "racks-4.1", "unseen-4.0", "unseen-4.2", "unseen-4.3")
+SCENARIOS = (
+    *("three", "racks-3.9", "racks-4.1", "unseen-4.0", "unseen-4.2", "unseen-4.3"),
+    *("fresh-3.9", "fresh-4.3"),
+)
+COMBINED = ("fresh-3.9",)
+"""Scenarios whose brokers are controllers."""
 CAUSES = {
     "start": None,
     "restart": "restarted",
@@ -35,6 +40,12 @@ CAUSES = {
     "only disk full": "fenced",
     "refused connections": "cut-off",
     "feature upgrade": "feature-changed",
+    "every broker": "several-brokers",
+    "short pause": None,  # nothing was written: a follower without new records stays in ISRs
+    "stopped together": "stopped-together",
+    "paused leader of the quorum": "controller-failover",
+    "leaders as assigned": None,
+    "topic deleted": None,
 }
 """The causes of what `tests.helpers.incidents.recording` does."""
 
@@ -58,13 +69,18 @@ def test_the_cause_is_what_was_done(folder: Path, done: dict[str, object]) -> No
     assert isinstance(done["end"], int)
     expected = CAUSES[str(done["name"])]
 
-    incidents = incidents_of(log(folder))
-    found = [one for one in incidents if done["begin"] <= one.begin <= done["end"] + 8_000]
+    incidents = [
+        incident for incident in incidents_of(log(folder))
+        if done["begin"] <= incident.begin <= done["end"] + 8_000
+    ]  # fmt: skip
+    if folder.name in COMBINED and expected != "controller-failover":
+        # The node may have led the quorum, too.
+        incidents = [one for one in incidents if one.cause != "controller-failover"]
 
-    assert [one.cause for one in found] == ([] if expected is None else [expected])
+    assert [incident.cause for incident in incidents] == ([] if expected is None else [expected])
     assert isinstance(done["brokers"], list)
-    if done["brokers"]:
-        assert set(found[0].brokers) == set(done["brokers"])
+    if done["brokers"] and incidents:
+        assert set(incidents[0].brokers) == set(done["brokers"])
 
 
 def test_an_incident_ends_when_all_is_in_sync() -> None:

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from kraftops.placement.placement import TopicPartition
 from kraftops.wire.admin.configs import ConfigChange, Operation, ResourceType, alter_configs
-from kraftops.wire.admin.replicas import alter_reassignments
+from kraftops.wire.admin.replicas import Election, alter_reassignments, elect_leaders
 from kraftops.wire.config.settings import Settings
 from kraftops.wire.net.addresses import parse_bootstrap
 from kraftops.wire.net.deadline import Deadline
@@ -53,6 +53,7 @@ class Scenario:
     deeds: tuple[tuple[str, tuple[int, ...]], ...]
     quiet: int = 12  # seconds between incidents
     fenced: int = 6  # seconds after which the controller has fenced a silent broker
+    lagging: float = 4  # seconds after which a follower is out of ISRs
     level: str = ""  # the metadata.version of the upgrade
 
 
@@ -86,6 +87,12 @@ class Recorder:
             "feature upgrade": self.upgrade,
             "stays away": lambda broker: cluster.nodes[broker].kill(),
             "stays stopped": lambda broker: cluster.nodes[broker].stop(),
+            "every broker": self.kill,
+            "short pause": self.pause_briefly,
+            "stopped together": self.restart_together,
+            "paused leader of the quorum": self.pause_leader,
+            "leaders as assigned": self.elect,
+            "topic deleted": self.delete,
         }
 
     def do(self, name: str, work: Callable[[], object], *brokers: int) -> None:
@@ -121,6 +128,41 @@ class Recorder:
             os.kill(pid, signal.SIGCONT)
             wait_ready(self.cluster)
             time.sleep(1)
+
+    def pause_briefly(self, broker: int) -> None:
+        """Keep a broker from running until it is out of ISRs that are written to."""
+        pid = self.cluster.nodes[broker].pid
+        os.kill(pid, signal.SIGSTOP)
+        time.sleep(self._scenario.lagging)
+        os.kill(pid, signal.SIGCONT)
+        time.sleep(self._scenario.lagging)
+
+    def restart_together(self, *brokers: int) -> None:
+        """Stop brokers, and start them once all have ended."""
+        for broker in brokers:
+            self.cluster.nodes[broker].stop()
+        for broker in brokers:
+            self.cluster.nodes[broker].start()
+        wait_ready(self.cluster)
+
+    def pause_leader(self) -> None:
+        """Keep the leader of the quorum from running until there is another."""
+        pid = self.cluster.nodes[self.cluster.leader()].pid
+        os.kill(pid, signal.SIGSTOP)
+        time.sleep(self._scenario.fenced)
+        os.kill(pid, signal.SIGCONT)
+        wait_ready(self.cluster)
+
+    def elect(self) -> None:
+        """Have the preferred replicas lead the partitions of a topic."""
+        topic = self._of_replicas[3]
+        partitions = [TopicPartition(topic, number) for number in range(self._topics[topic][0])]
+        with self.connected() as connection:
+            elect_leaders(connection, Election.PREFERRED, partitions)
+
+    def delete(self) -> None:
+        """Delete a topic."""
+        change_topics(self.cluster.brokers, "DeleteTopics", [self._of_replicas[1]])
 
     def kill_leader(self) -> None:
         """Kill the leader of the quorum, and start it once there is another."""
@@ -335,6 +377,53 @@ SCENARIOS = {
         quiet=14,
         fenced=9,
         level="4.3-IV0",
+    ),
+    "fresh-4.3": Scenario(
+        "4.3.1",
+        Shape(
+            3,
+            4,
+            first_broker=51,
+            settings={**_SLOW, _SESSION: "7000", "replica.lag.time.max.ms": "2000"},
+            node_settings={51 + index: {"broker.rack": rack} for index, rack in enumerate("uvwu")},
+        ),
+        {"alerts": (6, 3), "metrics": (4, 2), "solo": (3, 1)},
+        (
+            ("start", ()),
+            ("kill", (54,)),
+            ("short pause", (53,)),
+            ("leaders as assigned", ()),
+            ("paused leader of the quorum", ()),
+            ("stopped together", (52, 54)),
+            ("every broker", (51, 52, 53, 54)),
+            ("topic deleted", ()),
+            ("stays stopped", (51,)),
+        ),
+        quiet=12,
+        fenced=10,
+    ),
+    "fresh-3.9": Scenario(
+        "3.9.1",
+        Shape(
+            3,
+            release="3.9-IV0",
+            first_broker=1,
+            is_combined=True,
+            settings={**_IDLE, _SESSION: "4000"},
+        ),
+        {"invoices": (5, 3), "visits": (4, 2), "notes": (2, 1)},
+        (
+            ("start", ()),
+            ("restart", (2,)),
+            ("kill", (3,)),
+            ("reassignment", ()),
+            ("topic created again", ()),
+            ("pause", (3,)),
+            ("two at once", (1, 2)),
+            ("stays away", (1,)),
+        ),
+        quiet=10,
+        fenced=8,
     ),
 }
 _REFUSED = "refused connections"

@@ -80,7 +80,9 @@ class Cluster:
         """Return the id of the controller that leads; some node that runs must know it."""
         for node in self.nodes.values():
             if node.exit_code is None and CONTROLLER in node.config.ports:
-                return node.cluster().controller
+                # A broker calls any broker the controller, and only the leader tells of the quorum.
+                is_broker = BROKER in node.config.ports
+                return node.quorum().leader if is_broker else node.cluster().controller
         raise AssertionError("no controller runs")
 
 
