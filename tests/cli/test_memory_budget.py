@@ -25,7 +25,6 @@ from tests.helpers.tools.console import DUMP_LOG
 
 BEYOND = 200 * MIB
 HAS_ALL = bool(os.environ.get("KRAFTOPS_BOMBS"))
-MOST_OF_CONDITIONS = 224 * MIB  # of old messages a value is made a text
 IN_GATE = [
     ("value", "json", "zstd", WITHIN),
     ("headers", "json", "zstd", WITHIN),
@@ -65,14 +64,7 @@ def test_log_that_inflates_to_much_is_read_in_bounded_memory(
     record_property("peak MiB", peak >> 20)
     assert "Traceback" not in done.err
     assert (done.code == 0) == (size == WITHIN and not _is_refused(place, form, codec)), done.err
-    assert peak < _most(place, form)
-
-
-def _most(place: str, form: str) -> int:
-    if form == "parquet":
-        return MOST_OF_COLUMNS
-    is_text = form.startswith("where") and place.startswith("old")
-    return MOST_OF_CONDITIONS if is_text else MOST
+    assert peak < (MOST_OF_COLUMNS if form == "parquet" else MOST)
 
 
 @pytest.fixture(scope="module")

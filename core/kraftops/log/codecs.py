@@ -20,6 +20,12 @@ CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 """Names by the codec's number in a batch's attributes (Kafka's `CompressionType`)."""
 
 _FED, _PIECE = 1 << 16, 1 << 20  # bytes that go in and come out at a time
+_LARGE, _MAPPED = 2 << 20, 33 << 20
+"""Output beyond the first moves to room of the second.
+
+glibc maps blocks beyond 32 MiB (`DEFAULT_MMAP_THRESHOLD_MAX`): what is not written takes no memory,
+and they grow without a copy. Smaller ones leave as much on the heap again while they grow.
+"""
 
 _XERIAL_MAGIC = b"\x82SNAPPY\0"
 _XERIAL_HEADER = 16  # the magic, a version and the oldest compatible version (int32 each)
@@ -75,7 +81,7 @@ class _Inflated:
 
     def __init__(self, meter: Meter, limit: int) -> None:
         self.limit = limit
-        self._out = BytesIO()
+        self._out, self._is_mapped = BytesIO(), False
         self.left = limit
         self._least = limit - meter.free  # what is left when this thread needs its turn
         self._await_turn = meter.await_turn
@@ -106,9 +112,14 @@ class _Inflated:
         """
         self.check(len(piece))
         self.left -= self._out.write(piece)
+        if not self._is_mapped and self._out.tell() > _LARGE:
+            self._is_mapped, small = True, self._out
+            self._out = BytesIO(bytes(_MAPPED))
+            self._out.write(small.getbuffer())
 
     def whole(self) -> bytes:
         """Return all output."""
+        self._out.truncate()
         return self._out.getvalue()
 
 

@@ -93,11 +93,8 @@ class Decoder(Protocol):
     def head_reader(self) -> ReadMeaning:
         """Return a function to a meaning with only kind, type and version."""
 
-    def meaning_reader(self, *, show_secrets: bool, whole: bool) -> ReadMeaning:
-        """Return a function to the meaning of a record.
-
-        Unless *whole* is set, a long key or value may be a `LongText`.
-        """
+    def meaning_reader(self, *, show_secrets: bool) -> ReadMeaning:
+        """Return a function to the meaning of a record; a long key or value may be a `LongText`."""
 
     def text_reader(self) -> ReadTexts:
         """Return a function to the texts that Kafka's tool prints for a record."""

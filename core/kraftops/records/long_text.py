@@ -38,6 +38,16 @@ class LongText(str):
         for piece in _cut(self._raw, is_utf8=self._is_utf8):
             yield self._show(piece)
 
+    def beginning(self, size: int | None) -> str:
+        """Return the first *size* characters, or some more; None: all."""
+        parts, count = [], 0
+        for piece in self.pieces():
+            parts.append(piece)
+            count += len(piece)
+            if size is not None and count >= size:
+                break
+        return "".join(parts)
+
 
 def is_utf8(raw: memoryview) -> bool:
     """Tell whether bytes are UTF-8."""

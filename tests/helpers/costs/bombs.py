@@ -61,7 +61,7 @@ FORMS: dict[str, tuple[str, ...]] = {
     "where it is so": ("--format", "csv", "--where", "value ~ '.'", *_ALL_ROWS),
     "check": ("--print-data-log", "--check"),
     "summary": ("--summary",),
-    "parquet": ("--format", "parquet", "--output", "out.parquet"),
+    "parquet": ("--format", "parquet", "--output", "out.parquet", "--overwrite"),
 }
 """Arguments of a dump by name; a log is behind them."""
 

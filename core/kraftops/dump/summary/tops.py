@@ -125,7 +125,7 @@ def _largest_batches(batches: Iterable[tuple[str, LargeBatch]]) -> list[tuple[st
 def _key_fields(counted: bytes, decoder: Decoder) -> dict[str, Any]:
     """Return a counted key as in rows; of a long one its begin, and the whole size in bytes."""
     key, size = key_of(counted)
-    read = decoder.meaning_reader(show_secrets=False, whole=True)
+    read = decoder.meaning_reader(show_secrets=False)
     text, encoding = None, None
     for cut in range(1 if len(key) == size else _UTF8_MOST):  # not inside a character
         try:

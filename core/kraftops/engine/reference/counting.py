@@ -43,9 +43,7 @@ class ReferenceCounter:
         self._rows = RowBuilder(request.path, query)
         self._label = decoder.label_reader()
         self._is_bounded = decoder.has_types
-        self._meaning = (
-            decoder.meaning_reader(show_secrets=False, whole=True) if query.check else None
-        )
+        self._meaning = decoder.meaning_reader(show_secrets=False) if query.check else None
         self._has_tops = request.tops
         self._keys: HeavyHitters[bytes] = HeavyHitters()
         self._keyless = 0

@@ -31,8 +31,7 @@ class RowBuilder:
         self._filter = query.filter
         self._is_all = query.filter.is_empty
         self._is_by_offset_and_time = not (query.filter.types or query.filter.needs_rows)
-        self._meaning_of = meaning_reader(query, whole=query.filter.needs_rows)
-        self._meaning_in_pieces = meaning_reader(query, whole=False)
+        self._meaning_of = meaning_reader(query)
         self._type_of = query.record_decoder.type_reader() if query.filter.types else None
         self._head: tuple[Batch | None, RowHead] = None, RowHead((), (), ())
         self._checked: tuple[Batch | None, bool] = None, False
@@ -55,9 +54,7 @@ class RowBuilder:
             is_valid = crc_is_valid(batch)
             self._head = batch, row_head(self.origin, batch.position, header, is_valid=is_valid)
         row = record_row(self._head[1], header, record, sequence, meaning)
-        if header.is_control:
-            return row if self._is_all or self._filter.matches(row) else None
-        return row if self._is_all else self._matching(row, record)
+        return row if self._is_all or self._filter.matches(row) else None
 
     def legacy_row(self, batch: Batch, head: LegacyHeader, message: LegacyRecord) -> Row | None:
         """Return the row of a message of magic 0 or 1; None if it does not match."""
@@ -83,16 +80,7 @@ class RowBuilder:
             key_size=None if record.key is None else len(record.key),
             value_size=None if record.value is None else len(record.value),
         )._replace(**meaning._asdict())
-        return row if self._is_all else self._matching(row, record)
-
-    def _matching(self, row: Row, record: Record) -> Row | None:
-        """Return a row if it matches, with long texts in pieces: conditions take whole ones."""
-        if not self._filter.matches(row):
-            return None
-        if not (isinstance(record.key, memoryview) or isinstance(record.value, memoryview)):
-            return row
-        meaning = self._meaning_in_pieces(record)
-        return row._replace(key=meaning.key, value=None if row.value is None else meaning.value)
+        return row if self._is_all or self._filter.matches(row) else None
 
     def _may_match(self, header: Header, record: Record) -> bool:
         """Tell whether offset and time match, and the type, as far as few bytes show it."""
@@ -107,11 +95,11 @@ class RowBuilder:
         return self._filter.fits_type(self._type_of(record))
 
 
-def meaning_reader(query: Query, *, whole: bool) -> ReadMeaning:
-    """Return a function to the meaning of a data record; long texts are *whole* or in pieces."""
+def meaning_reader(query: Query) -> ReadMeaning:
+    """Return a function to the meaning of a data record."""
     if is_shallow(query):
         return query.record_decoder.head_reader()
-    return query.record_decoder.meaning_reader(show_secrets=query.show_secrets, whole=whole)
+    return query.record_decoder.meaning_reader(show_secrets=query.show_secrets)
 
 
 def is_shallow(query: Query) -> bool:

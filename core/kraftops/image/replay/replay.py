@@ -182,6 +182,7 @@ class Replay:
             return
         if header.record_count < 0:
             raise DecodeError(f"a batch of {header.record_count} records")
+        self.image.store.drop_large()
         inflated = inflated_batch(batch, self._meter)
         last, time = header.last_offset, header.max_timestamp
         span = RecordSpan(0, header.record_count, inflated.start, last, time)
@@ -195,7 +196,7 @@ class Replay:
                 return
         if not is_covered:
             self.newest = max(self.newest, time)
-        address = self.image.store.add(source, batch)
+        address = self.image.store.add(source, batch, inflated)
         if header.is_control:
             yield from self._read_control(inflated, address, span, is_covered=is_covered)
             return

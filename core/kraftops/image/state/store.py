@@ -141,13 +141,18 @@ class RecordStore:
         """Return the name of a source, and its end offset if it is a snapshot."""
         return self._all.names[number], self._all.end_offsets[number]
 
-    def add(self, source: int, batch: Batch) -> int:
-        """Return the address of the batch's first byte; record addresses add their positions."""
+    def add(self, source: int, batch: Batch, inflated: InflatedBatch) -> int:
+        """Return the address of the batch's first byte; record addresses add their positions.
+
+        *inflated* are its records: many are kept, since they would be inflated once more.
+        """
         number = self._count
         crc = int.from_bytes(batch.data[_CRC_POSITION:CRC_START])
         self.add_many(source, [batch.position], [crc])
         if self._all.files[source] is None:
             self._all.streamed[number] = batch
+        if len(inflated.data) > _CACHE_BYTES:
+            self._keep(number, inflated)
         return number << POSITION_BITS
 
     def can_read_again(self, source: int) -> bool:
@@ -206,19 +211,27 @@ class RecordStore:
         Raises:
             SourceError: its file cannot be read any more, or has changed.
         """
-        kept = self._all
-        inflated = kept.cache.get(number)
+        inflated = self._all.cache.get(number)
         if inflated is None:
-            if kept.cached_bytes > _CACHE_BYTES:  # a large one alone, which this one replaces
-                kept.cache.clear()
-                kept.cached_bytes = 0
+            self.drop_large()
             inflated = self._read(number)
-            kept.cached_bytes += len(inflated.data)
-            while kept.cache and kept.cached_bytes > _CACHE_BYTES:
-                oldest = kept.cache.pop(next(iter(kept.cache)))
-                kept.cached_bytes -= len(oldest.data)
-            kept.cache[number] = inflated
+            self._keep(number, inflated)
         return inflated
+
+    def _keep(self, number: int, inflated: InflatedBatch) -> None:
+        kept = self._all
+        if number in kept.cache:  # a copy of this store has read it
+            return
+        kept.cache[number] = inflated
+        kept.cached_bytes += len(inflated.data)
+        while len(kept.cache) > 1 and kept.cached_bytes > _CACHE_BYTES:
+            oldest = kept.cache.pop(next(iter(kept.cache)))
+            kept.cached_bytes -= len(oldest.data)
+
+    def drop_large(self) -> None:
+        """Free the batch that is kept inflated alone, before another one is inflated."""
+        if self._all.cached_bytes > _CACHE_BYTES:
+            self.drop_inflated()
 
     def drop_inflated(self) -> None:
         """Free the batches that are kept inflated, of all copies; they are read again if needed."""

@@ -16,6 +16,7 @@ from typing import Any
 
 from kraftops.query.conditions import syntax
 from kraftops.query.conditions.regex import found_in
+from kraftops.records.long_text import LongText
 
 TRUE, FALSE, NULL = 1, 2, 4
 """The outcomes; a set of them is their sum."""
@@ -153,7 +154,18 @@ def _kind(value: object) -> type | None:
 def compared(compare: Callable[[Any, Any], bool], first: object, second: object) -> bool | None:
     """Tell whether a comparison holds; None for null, and for values of different kinds."""
     kind = _kind(first)
-    return compare(first, second) if kind and kind is _kind(second) else None
+    if not kind or kind is not _kind(second):
+        return None
+    return compare(_comparable(first, second), _comparable(second, first))
+
+
+def _comparable(value: object, other: object) -> object:
+    """Return a value; of a long text as much as decides."""
+    if not isinstance(value, LongText):
+        return value
+    if isinstance(other, str) and not isinstance(other, LongText):
+        return value.beginning(len(other) + 1)
+    return value.beginning(None)
 
 
 def matches_text(pattern: str, value: object) -> bool | None:

@@ -10,10 +10,12 @@ length of the program. The syntax is the common part of Python's `re` and Rust's
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import IntEnum
 from functools import cache
 from itertools import takewhile
+
+from kraftops.records.long_text import LongText
 
 Ranges = tuple[tuple[int, int], ...]
 """First and last code points of a class, in order."""
@@ -107,15 +109,26 @@ class Searcher:
 
     def finds(self, text: str) -> bool:
         """Tell whether the program is found in a text."""
-        start = text.find(self._prefix) if self._prefix else 0
-        if start < 0:
-            return False
-        state = self._state(self._again if start else self._first)
-        for character in text[start:] if start else text:
-            if state.is_over:
-                return bool(state.steps)
-            state = state[character]
-        return self.match in self.reached(state.steps, at_begin=not text, at_end=True)
+        pieces = text.pieces() if isinstance(text, LongText) else iter((text,))
+        state, is_at_begin = self._state(self._first), True
+        for piece in self._from_prefix(pieces) if self._prefix else pieces:
+            for character in piece:
+                if state.is_over:
+                    return bool(state.steps)
+                state = state[character]
+            is_at_begin = is_at_begin and not piece
+        return self.match in self.reached(state.steps, at_begin=is_at_begin, at_end=True)
+
+    def _from_prefix(self, pieces: Iterator[str]) -> Iterator[str]:
+        """Yield a text from where the program may be found first; nothing without such a place."""
+        end = ""  # of the piece before, in which a prefix may begin
+        for piece in pieces:
+            joined = end + piece
+            start = joined.find(self._prefix)
+            if start >= 0:
+                yield joined[start:]
+                yield from pieces
+            end = joined[1 - len(self._prefix) :] if len(self._prefix) > 1 else ""
 
     def after(self, state: _State, character: str) -> _State:
         """Return the state after a character, and keep it for the next time."""

@@ -134,8 +134,8 @@ class FramedDecoder:
 
         return bounded_meaning(kind, meaning)
 
-    def meaning_reader(self, *, show_secrets: bool, whole: bool) -> ReadMeaning:  # noqa: ARG002 - a value is always whole
-        """Return a function to the meaning of a record; its value is always whole."""
+    def meaning_reader(self, *, show_secrets: bool) -> ReadMeaning:
+        """Return a function to the meaning of a record."""
         kind, framing = self.name, self.framing
 
         def unread(record: Record, unknown: Unknown) -> Meaning:

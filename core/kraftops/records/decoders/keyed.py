@@ -135,7 +135,7 @@ class KeyedDecoder:
 
         return bounded_meaning(kind, meaning)
 
-    def meaning_reader(self, *, show_secrets: bool, whole: bool) -> ReadMeaning:  # noqa: ARG002 - no secrets, always whole
+    def meaning_reader(self, *, show_secrets: bool) -> ReadMeaning:  # noqa: ARG002 - no secrets
         """Return a function to the meaning of a record; no field is secret."""
         kind = self.name
 

@@ -99,11 +99,11 @@ class UserDecoder:
         meaning = Meaning(self.name)
         return lambda _: meaning
 
-    def meaning_reader(self, *, show_secrets: bool, whole: bool) -> ReadMeaning:  # noqa: ARG002 - the secrets are unknown
+    def meaning_reader(self, *, show_secrets: bool) -> ReadMeaning:  # noqa: ARG002 - the secrets are unknown
         """Return a function to key and value as text, or as base64 if they are not text."""
         name = self.name
-        shown_key = _text_reader(self.key_class, whole=whole)
-        shown_value = _text_reader(self.value_class, whole=whole)
+        shown_key = _text_reader(self.key_class)
+        shown_value = _text_reader(self.value_class)
 
         def meaning(record: Record) -> Meaning:
             key, key_encoding = shown_key(record.key)
@@ -149,24 +149,19 @@ def _text_by(class_name: str) -> Decode:
     return text
 
 
-def _text_reader(
-    class_name: str, *, whole: bool
-) -> Callable[[bytes | None], tuple[str | None, str | None]]:
-    """Return a function from a key or value to its text and the encoding of the text.
-
-    With *whole* it is not a `LongText`.
-    """
+def _text_reader(class_name: str) -> Callable[[bytes | None], tuple[str | None, str | None]]:
+    """Return a function from a key or value to its text and the encoding of the text."""
     text, is_text = _text_by(class_name), class_name == DEFAULT_CLASS
 
     def text_or_base64(raw: bytes | None) -> tuple[str | None, str | None]:
         if raw is None:
             return None, None
-        if is_text and isinstance(raw, memoryview) and not whole and not is_utf8(raw):
+        if is_text and isinstance(raw, memoryview) and not is_utf8(raw):
             return LongText(raw, base64_of), BASE64
         try:
-            if is_text and (whole or not isinstance(raw, memoryview)):
+            if is_text and not isinstance(raw, memoryview):
                 return str(raw, "utf-8"), None
-            return text(bytes(raw) if whole else raw), None
+            return text(raw), None
         except (UnicodeDecodeError, DecodeError):
             return base64_of(raw), BASE64
 

@@ -13,7 +13,7 @@ from kraftops.errors import WireError
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.state.store import inflated_batch
 from kraftops.log.batch import CONTROL, Batch, Record, batch_bytes
-from kraftops.memory import run_budget
+from kraftops.memory import Budget
 from kraftops.schema.compile import compiled
 from kraftops.schema.tables.control import MESSAGES
 from kraftops.wire.config.settings import Settings
@@ -53,8 +53,9 @@ def put_leader(image: MetadataImage, source: str, end_offset: int, leader: Leade
     record = Record(0, image.provenance.timestamp, _KEY, value)
     data = batch_bytes([record], attributes=CONTROL, leader_epoch=leader.epoch)
     batch = Batch(0, len(data), data)
-    address = image.store.add(image.store.add_source(source, None, end_offset), batch)
-    image.quorum.leader = address + inflated_batch(batch, run_budget().meter()).start
+    inflated = inflated_batch(batch, Budget().meter())
+    address = image.store.add(image.store.add_source(source, None, end_offset), batch, inflated)
+    image.quorum.leader = address + inflated.start
 
 
 def ask_voters(endpoint: Address, settings: Settings, note: Callable[[str], None]) -> list[int]:

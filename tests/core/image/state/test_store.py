@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from kraftops.errors import SourceError
-from kraftops.image.state.store import RecordStore
+from kraftops.image.state.store import RecordStore, inflated_batch
 from kraftops.log.batch import Batch
 from kraftops.log.log_file import LogFile
+from kraftops.memory import Budget
 from tests.helpers.logs.metadata_logs import no_ops
 from tests.helpers.logs.segments import batches_of
 
@@ -24,7 +25,7 @@ def added(store: RecordStore, source: int, path: Path) -> list[int]:
     found = []
     for batch in batches_of(path.read_bytes()):
         copy = Batch(batch.position, batch.size, bytes(batch.data))
-        address = store.add(source, copy)
+        address = store.add(source, copy, inflated_batch(copy, Budget().meter()))
         found.append(address + store.batch(address >> 28).start)
     return found
 
@@ -45,7 +46,8 @@ def test_record_has_its_position_in_the_log(path: Path, is_stream: bool) -> None
 def test_changed_file_is_an_error(path: Path) -> None:
     store = RecordStore()
     source = store.add_source(str(path), LogFile(str(path)))
-    address = store.add(source, batches_of(path.read_bytes())[0])
+    (address, _) = added(store, source, path)
+    store.drop_inflated()
     raw = bytearray(path.read_bytes())
     raw[60] ^= 1
     path.write_bytes(raw)

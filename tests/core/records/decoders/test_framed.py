@@ -30,7 +30,7 @@ def record(value: bytes | None, key: bytes | None = None) -> Record:
 def meaning(
     value: bytes | None, *, show_secrets: bool = False, key: bytes | None = None
 ) -> Meaning:
-    return METADATA.meaning_reader(show_secrets=show_secrets, whole=False)(record(value, key))
+    return METADATA.meaning_reader(show_secrets=show_secrets)(record(value, key))
 
 
 def value_of(name: str, /, **fields: Any) -> bytes | None:

@@ -29,7 +29,7 @@ def record(key: bytes | None, value: bytes | None) -> Record:
 
 
 def mean(decoder: str, key: bytes | None, value: bytes | None, **asked: Any) -> Meaning:
-    return meaning_reader(Query(decoder=decoder, **asked), whole=False)(record(key, value))
+    return meaning_reader(Query(decoder=decoder, **asked))(record(key, value))
 
 
 def plain(data: Any) -> Any:
@@ -199,10 +199,8 @@ def test_control_record_has_its_fields_in_the_row() -> None:
 @pytest.mark.parametrize("decoder", ["offsets", "transaction", "share"])
 def test_type_and_version_alone_are_those_of_the_whole(decoder: str) -> None:
     """Of every record of the corpus, and of it with its key or value cut short or changed."""
-    head = meaning_reader(
-        Query(decoder=decoder, columns=frozenset({"type", "version"})), whole=False
-    )
-    whole = meaning_reader(Query(decoder=decoder), whole=False)
+    head = meaning_reader(Query(decoder=decoder, columns=frozenset({"type", "version"})))
+    whole = meaning_reader(Query(decoder=decoder))
     seen = set()
     for path in LOGS:
         if decoder_of(path) != decoder:
@@ -231,7 +229,7 @@ def test_type_and_version_alone_need_no_values(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(KeyedDecoder, "_field_texts", None)
     key = b"\0\2\0\1g"
     head = meaning_reader(
-        Query(decoder="offsets", columns=frozenset({"type", "version", "valueSize"})), whole=False
+        Query(decoder="offsets", columns=frozenset({"type", "version", "valueSize"}))
     )
 
     assert head(record(key, b"\0\3anything"))[:3] == ("offsets", "GROUP_METADATA", 3)
