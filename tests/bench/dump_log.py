@@ -1,13 +1,5 @@
-"""Compare `kafka-dump-log` with Kafka's own DumpLogSegments, with itself, and with an older one.
+"""`kafka-dump-log` beside Kafka's own DumpLogSegments, itself, or an older one."""
 
-    python tests/bench/dump_log.py [--before DIR] [--only REGEX] [--runs 5] [--write]
-
-Whole processes, the same ones in turn in every round, after a first round whose outputs must be the
-same to the byte as Kafka's. `--before` is a checkout of an earlier commit. Nothing else should run
-on the machine.
-"""
-
-import argparse
 import filecmp
 import os
 import re
@@ -16,20 +8,18 @@ import sys
 import sysconfig
 import tempfile
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from statistics import median
+
+from tests.bench.measure.dump_cases import ALONE, SMALL, SMALL_TIMES, Case, Command, cases, started
+from tests.bench.measure.process import Usage, run, run_to_file, run_to_pipe
+from tests.bench.measure.rows import Row, pair_row
+from tests.helpers.kafka.jvm.jars import java_command
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parents[1]))  # for `tests`, which is not installed
-
-from tests.bench.measure.dump_cases import ALONE, SMALL, SMALL_TIMES, Command, cases  # noqa: E402
-from tests.bench.measure.dump_results import Measured, results, table  # noqa: E402
-from tests.bench.measure.process import Usage, run, run_to_file, run_to_pipe  # noqa: E402
-from tests.bench.measure.report import KAFKA_VERSION, machine  # noqa: E402
-from tests.helpers.kafka.jvm.jars import cache_directory, java_command, kafka_jars  # noqa: E402
-
 MAIN_CLASS = "org.apache.kafka.tools.DumpLogSegments"
-RESULTS = HERE / "RESULTS.md"
 GENERATORS = (
     "make_logs.py",
     "logs/batches.py",
@@ -39,7 +29,6 @@ GENERATORS = (
 )
 SCRIPTS = Path(sysconfig.get_path("scripts"))
 CHECKOUT = HERE.parent.parent
-IN_MEMORY = Path("/dev/shm")
 MEGABYTE = 1 << 20
 SLOWER_STARTS = ("PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED")  # no operator sets them
 
@@ -84,24 +73,9 @@ class Bench:
                     found.setdefault(command, []).append(self._run(command))
         return found
 
-    def declined(self, command: Command) -> tuple[int, int]:
-        """Return the number of batches that the compiled engine declines, and of all batches."""
-        progress(f"counting what is declined: {command.log}: {command.text}")
-        script = [sys.executable, str(HERE / "declined.py"), str(self.log(command.log))]
-        words = [*command.options.split(), *command.more.replace(ALONE, "").split()]
-        done = subprocess.run(
-            [*script, *words, *self._target(command)],
-            check=True,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
-        self._drop_rows()
-        left, batches = map(int, done.stdout.split())
-        return left, batches
-
     def _words(self, command: Command) -> list[str]:
         words = [*command.options.split(), *command.more.split(), *self._target(command)]
-        words += ["--files", str(self.log(command.log))]
+        words += ["--files", ",".join(map(str, self._paths(command.log)))]
         if command.tool == "kafka":
             return java_command(self.jars, MAIN_CLASS, *words)
         if command.tool == "ours":
@@ -111,13 +85,17 @@ class Bench:
         code = f"import sys; sys.path[:0] = {paths}; from kraftops_cli.main import kafka_dump_log"
         return [sys.executable, "-c", f"{code}; kafka_dump_log()", *words]
 
+    def _paths(self, words: str) -> list[Path]:
+        return sorted(self.log(words).parent.glob("*.log"))
+
     def _target(self, command: Command) -> list[str]:
         return ["--overwrite", "--output", str(self.scratch / "rows")] if command.is_parquet else []
 
     def _run(self, command: Command) -> Usage:
-        with self.log(command.log).open("rb") as log:
-            while log.read(MEGABYTE):
-                pass  # so that it lies in memory
+        for path in self._paths(command.log):
+            with path.open("rb") as log:
+                while log.read(MEGABYTE):
+                    pass  # so that it lies in memory
         if command.is_piped:
             return run_to_pipe(self._words(command))
         try:
@@ -158,61 +136,20 @@ def progress(text: str) -> None:
     sys.stderr.write(f"{text}\n")
 
 
-def conditions(load: float, scratch: Path | None) -> str:
-    """Return the conditions of the measurement; *load* is the load average at the start."""
-    words = [str(SCRIPTS / "kraftops"), "--version"]
-    done = subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True)
-    version = ", ".join(done.stdout.strip().split("\n"))
-    return f"{machine(load)}- {version}\n- outputs in {scratch or tempfile.gettempdir()}\n"
-
-
-def main() -> None:
-    """Measure the cases that the command line asks for."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--only", default="", metavar="REGEX", help="cases whose names match")
-    parser.add_argument("--runs", type=int, default=5, help="rounds of each case")
-    parser.add_argument("--size", default="200M", help="of the large logs")
-    parser.add_argument("--before", type=Path, metavar="DIR", help="a checkout to compare with")
-    parser.add_argument("--dir", type=Path, default=None, metavar="CACHE", help="keeps the logs")
-    parser.add_argument(
-        "--scratch",
-        type=Path,
-        default=IN_MEMORY if os.access(IN_MEMORY, os.W_OK) else None,
-        metavar="DIR",
-        help="for outputs, up to 5 GB; in memory, if there is a place",
-    )
-    parser.add_argument("--write", action="store_true", help=f"write {RESULTS.name} too")
-    given = parser.parse_args()
-    if given.write and (given.only or given.size != "200M"):
-        parser.error("--write needs all cases, and logs of 200 MB")
-    chosen = [case for case in cases(given.size) if re.search(given.only, case.title)]
-    if not chosen:
-        parser.error(f"no case matches {given.only!r}")
-    left_out = ""
-    if not given.before:
-        missing = [case for case in chosen if case.peer.tool == "before"]
-        chosen = [case for case in chosen if case not in missing]
-        names = [case.title for case in missing]
-        if names:
-            left_out = f"\nLeft out, without a commit before: {'; '.join(names)}.\n"
+def rows(bench: Bench, only: str, runs: int, size: str) -> Iterator[Row]:
+    """Yield the rows of the cases whose names match, beside an older checkout if there is one."""
+    chosen = [case for case in cases(size) if re.search(only, case.title)]
+    if bench.before:
+        chosen = [_beside_before(case) for case in chosen]
     for name in SLOWER_STARTS:
         os.environ.pop(name, None)
-    load = os.getloadavg()[0]
-    jars = kafka_jars(KAFKA_VERSION)
-    if not jars:
-        raise SystemExit(1)
-    with tempfile.TemporaryDirectory(dir=given.scratch) as scratch:
-        bench = Bench(jars, given.dir or cache_directory(), Path(scratch), given.before)
-        used = bench.measure((each for case in chosen for each in case.commands), given.runs)
-        declined = {case.ours: bench.declined(case.ours) for case in chosen}
-    measured = Measured(used, declined)
-    rows = [*map(measured.row, chosen), *measured.overall_rows()]
-    sys.stdout.write(table(rows) + left_out)
-    if given.write:
-        RESULTS.write_text(
-            results(chosen, rows, given.runs, conditions(load, given.scratch), left_out), "utf-8"
-        )
+    for case in chosen:
+        used = bench.measure(case.commands, runs)
+        start = median(usage.cpu for usage in used[started(case.ours)]) if case.starts_apart else 0
+        whose = {"kafka": "Kafka's", "before": "the commit before's"}.get(case.peer.tool, "text's")
+        yield pair_row(case, whose, used[case.ours], used[case.peer], start)
 
 
-if __name__ == "__main__":
-    main()
+def _beside_before(case: Case) -> Case:
+    now, before = (replace(case.ours, tool=tool) for tool in ("now", "before"))
+    return Case(f"{case.name}, beside the commit before", now, before, 1.1)

@@ -1,4 +1,4 @@
-"""Write the logs that the benchmarks read: of metadata, of users, of consumer groups.
+"""Write the logs that the benchmarks read: of metadata, of users, of consumer groups, small ones.
 
     python tests/bench/make_logs.py metadata OUT_DIR --size 200M --batch 100:1000
     python tests/bench/make_logs.py user OUT_DIR --size 200M --codec zstd
@@ -226,7 +226,18 @@ def main() -> None:
     for kind, usual in ((metadata, "1:200"), (user, "100")):
         kind.add_argument("--batch", type=spans, default=usual, metavar="MIN:MAX[,MIN:MAX…]")
     user.add_argument("--codec", choices=CODECS, default="none")
+    small = kinds.add_parser("small")
+    small.add_argument("directory", type=Path, metavar="OUT_DIR")
+    small.add_argument("--count", type=int, default=1500, help="of files with a record each")
     given = parser.parse_args()
+    if given.kind == "small":
+        given.directory.mkdir(parents=True, exist_ok=True)
+        for offset in range(given.count):
+            path = given.directory / f"{offset}.log"
+            record = Record(offset, START, None, b"value")
+            path.write_bytes(batch([record], range(offset, offset + 1)).data)
+        sys.stdout.write(f"{path}\n")
+        return
     if given.kind == "metadata":
         batches = metadata_batches(given.mix, given.batch, given.seed)
     elif given.kind == "user":

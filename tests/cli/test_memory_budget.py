@@ -1,6 +1,6 @@
 """The memory of each command for logs that inflate to much, within the limit and beyond it.
 
-`KRAFTOPS_BOMBS=1` has every place, codec, form and command; `tests/bench/memory.py` has the table.
+`KRAFTOPS_BOMBS=1` has every place, codec, form and command; `python -m tests.bench memory` the table.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Cases of `dump_log.py`: logs, commands, and their limits."""
+"""Cases of `kafka-dump-log`: logs, commands, and their limits."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -68,13 +68,13 @@ class Command:
 class Case:
     """A row of the table: *ours* may take *most* times the *measure* of *peer*.
 
-    With *starts_apart*, both less what the same command takes for 60 KB. None is no bar.
+    With *starts_apart*, both less what the same command takes for 60 KB.
     """
 
     name: str
     ours: Command
     peer: Command
-    most: float | None
+    most: float
     measure: str = "CPU"
     starts_apart: bool = False
 
@@ -84,25 +84,20 @@ class Case:
         return OTHER in self.ours.log
 
     @property
-    def bar(self) -> float | None:
+    def bar(self) -> float:
         """The limit of ours, as a share of the peer's."""
-        return self.most * SLACK if self.most and self.is_untuned else self.most
+        return self.most * SLACK if self.is_untuned else self.most
 
     @property
     def title(self) -> str:
         """The name, with the kind of log."""
-        return titled(self.name, is_untuned=self.is_untuned)
+        return f"untuned: {self.name}" if self.is_untuned else self.name
 
     @property
     def commands(self) -> list[Command]:
         """The commands to run."""
         pair = [self.peer, self.ours]
-        return [*pair, *map(started, pair)] if self.starts_apart else pair
-
-
-def titled(name: str, *, is_untuned: bool) -> str:
-    """Return the name of a row."""
-    return f"untuned: {name}" if is_untuned else name
+        return [*pair, started(self.ours)] if self.starts_apart else pair
 
 
 def started(command: Command) -> Command:
@@ -120,6 +115,7 @@ def cases(size: str) -> Iterator[Case]:
             if name.startswith("user"):
                 yield _beside_kafka(name, log, USER, 1 / 8)
         yield _beside_kafka("__consumer_offsets", known["__consumer_offsets"], OFFSETS, 1 / 8)
+    yield _beside_kafka("1,500 small files", "small --count 1500", USER, 1 / 8)
     for name, words in ROWS.items():
         text = Command("ours", words.format(size=size), USER, ALONE)
         for form in ("json", "csv"):
@@ -128,11 +124,8 @@ def cases(size: str) -> Iterator[Case]:
 
 
 def _small_cases(log: str) -> Iterator[Case]:
-    name = "60 KB metadata log, whole process"
-    ours, kafka = Command("ours", log, METADATA), Command("kafka", log, METADATA)
-    yield Case(name, ours, kafka, 1 / 8, "wall")
-    now, before = Command("now", log, METADATA), Command("before", log, METADATA)
-    yield Case(name, now, before, 1.1, "wall")
+    case = _beside_kafka("60 KB metadata log, whole process", log, METADATA, 1 / 8)
+    yield replace(case, measure="wall")
 
 
 def _metadata_cases(logs: Mapping[str, str]) -> Iterator[Case]:
@@ -140,9 +133,8 @@ def _metadata_cases(logs: Mapping[str, str]) -> Iterator[Case]:
     text = Command("ours", log, METADATA, ALONE)
     kafka = Command("kafka", log, METADATA)
     yield Case("metadata log, to a file, 1 job", text, kafka, 1 / 15)
-    yield Case(
-        "metadata log, to a file, default jobs", replace(text, more=""), kafka, 1 / 15, "wall"
-    )
+    name = "metadata log, to a file, default jobs"
+    yield Case(name, replace(text, more=""), kafka, 1 / 15, "wall")
     piped = replace(text, is_piped=True)
     yield Case("metadata log, into a pipe, 1 job", piped, replace(kafka, is_piped=True), 1 / 8)
     yield _beside_kafka("metadata log, batches of 1-5, to a file, 1 job", short, METADATA, 1 / 20)
@@ -156,11 +148,8 @@ def _metadata_cases(logs: Mapping[str, str]) -> Iterator[Case]:
     ):
         form = replace(text, more=f"{ALONE} {option}")
         yield Case(f"metadata log, {name}", form, text, most, starts_apart=is_apart)
-        if form.is_parquet:
-            now, before = replace(form, tool="now"), replace(form, tool="before")
-            yield Case(f"metadata log, {name}", now, before, 1 / 4)
 
 
-def _beside_kafka(name: str, log: str, options: str, most: float | None) -> Case:
+def _beside_kafka(name: str, log: str, options: str, most: float) -> Case:
     ours = Command("ours", log, options, ALONE)
     return Case(name, ours, Command("kafka", log, options), most)

@@ -7,9 +7,9 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-from tests.bench.measure.dump_results import MEGABYTE, fraction
 from tests.bench.measure.process import Usage
 from tests.bench.measure.report import Pair, yes
+from tests.bench.measure.rows import MEGABYTE, fraction
 from tests.bench.measure.shell_cases import (
     ALL,
     DUMP,
