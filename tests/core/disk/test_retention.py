@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.disk.retention import RetentionState, read_retention, reasons
+from kraftops.disk.retention import OpenTransaction, RetentionState, read_retention, reasons
 from kraftops.disk.settings import topic_settings
 from kraftops.disk.why import Broker, why_kept
 from kraftops.errors import UsageError
@@ -205,6 +205,70 @@ def test_segments_that_are_not_in_the_tier_stay(tmp_path: Path) -> None:
 
     assert kinds(partition, copied_to=9) == ["not-in-tier", "due"]
     assert partition.segments[0].goes_at == 80 * DAY + 1000
+
+
+@pytest.mark.parametrize(
+    ("limit", "going"),
+    [("2001", []), ("2000", [NOW]), ("1001", [NOW]), ("0", [NOW, NOW, NOW]), ("-1", [])],
+)
+def test_size_at_its_edges(tmp_path: Path, limit: str, going: list[int]) -> None:
+    """A segment goes if the limit is still reached without it; 0 is a limit, -1 is none."""
+    for base in range(3):
+        segment(tmp_path / "d1/t-0", base, 99)
+
+    fates = state(tmp_path, config("retention.bytes", limit), config("retention.ms", "-1")).segments
+
+    assert [fate.goes_at for fate in fates if fate.goes_at is not None] == going
+
+
+def test_retention_of_0_ms_is_a_limit(tmp_path: Path) -> None:
+    segment(tmp_path / "d1/t-0", 0, 99)
+
+    assert kinds(state(tmp_path, config("retention.ms", "0"))) == ["due"]
+
+
+@pytest.mark.parametrize(("mark", "is_held"), [(9, True), (10, False)])
+def test_high_watermark_at_the_end_of_the_first_segment_holds_nothing(
+    tmp_path: Path, mark: int, is_held: bool
+) -> None:
+    segment(tmp_path / "d1/t-0", 0, 80)
+    segment(tmp_path / "d1/t-0", 10, 81)
+    (tmp_path / "d1/replication-offset-checkpoint").write_text(f"0\n1\nt 0 {mark}\n")
+
+    assert ("high-watermark" in kinds(state(tmp_path))) is is_held
+
+
+@pytest.mark.parametrize(("age", "hangs"), [(900_000, False), (900_001, True)])
+def test_transaction_hangs_after_the_longest_timeout(age: int, hangs: bool) -> None:
+    assert OpenTransaction(7, 5, NOW - age).hangs(NOW) is hangs
+
+
+def test_timestamp_of_now_is_not_in_the_future(tmp_path: Path) -> None:
+    segment(tmp_path / "d1/t-0", 0, 100)
+
+    assert kinds(state(tmp_path)) == ["not-yet", "active"]
+
+
+def test_cleaner_begins_above_its_ratio_not_at_it(tmp_path: Path) -> None:
+    for base in (0, 10, 20, 30, 40):
+        segment(tmp_path / "d1/t-0", base, 80)
+    (tmp_path / "d1/cleaner-offset-checkpoint").write_text("0\n1\nt 0 20\n")
+
+    (reason,) = reasons(state(tmp_path, config("cleanup.policy", "compact")))
+
+    assert reason.kind == "not-dirty-enough"
+    assert reason.text.startswith("50% of the bytes are not compacted yet")
+
+
+@pytest.mark.parametrize(("copied_to", "stays"), [(9, True), (20, False)])
+def test_segment_is_in_the_tier_from_its_first_offset_on(
+    tmp_path: Path, copied_to: int, stays: bool
+) -> None:
+    for base in (0, 10, 20):
+        segment(tmp_path / "d1/t-0", base, 80)
+    tiered = config("remote.storage.enable", "true"), config("local.retention.ms", "1000")
+
+    assert ("not-in-tier" in kinds(state(tmp_path, *tiered), copied_to)) is stays
 
 
 def test_all_is_read_of_a_real_directory() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.helpers.nodes.server_configs import BROKER, CONTROLLER, VOTERS, refusal
+from tests.helpers.nodes.server_configs import BROKER, CONTROLLER, VOTERS, load_with, refusal
 
 pytestmark = pytest.mark.usefixtures("working_directory")
 
@@ -284,3 +284,25 @@ def test_broken_rule_is_refused_at_its_place(changed: dict[str, str], message: s
 )
 def test_first_error_is_kafkas(changed: dict[str, str], first: str) -> None:
     assert first in refusal(changed).message
+
+
+@pytest.mark.parametrize(
+    ("key", "accepted", "refused"),
+    [
+        ("log.roll.ms", "1", "0"),
+        ("log.roll.hours", "1", "0"),
+        ("log.retention.ms", "-1", "0"),
+        ("queued.max.request.bytes", "0", "1"),
+        ("queued.max.request.bytes", "104857600", "104857599"),
+        ("max.connections.per.ip.overrides", "::1:2147483647", "::1:2147483648"),
+        ("log.cleaner.dedupe.buffer.size", "1048577", "1048576"),
+        ("replica.fetch.wait.max.ms", "30000", "30001"),
+        ("connections.max.idle.ms", "101", "100"),
+        ("group.consumer.heartbeat.interval.ms", "15000", "15001"),
+        ("group.consumer.session.timeout.ms", "45000", "44999"),
+    ],
+)
+def test_rule_holds_at_its_edge(key: str, accepted: str, refused: str) -> None:
+    load_with(BROKER | {key: accepted})
+
+    assert str(refusal(BROKER | {key: refused})).startswith("server.properties: line 7: ")
