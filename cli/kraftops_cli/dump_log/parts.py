@@ -57,7 +57,7 @@ def run_parts(
         run: the plan, the terminal and the report.
         fd: the output.
         open_producer: opens a reader of parts; None stands for a printer.
-        on_batch: takes the reader's results that are no reports.
+        on_batch: takes the reader's results that are not reports.
     """
     plan = run.plan
     size = sum(source_sizes(plan.sources))

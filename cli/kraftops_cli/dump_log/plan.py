@@ -120,7 +120,7 @@ class Run:
 
 def _failure_of(plan: Plan, report: Report) -> Failure:
     """Return the failure of a dump of rows that could not read a file."""
-    assert report.first_refusal  # damage alone is no failure
+    assert report.first_refusal  # damage alone is not a failure
     failure = failure_of(report.first_refusal)
     if report.refused < len(plan.sources):  # the others are dumped
         failure = replace(failure, code="unreadable", exit_code=1)

@@ -172,7 +172,7 @@ class Terminal:
             sys.stderr.write(_escaped(text) + "\n")
             sys.stderr.flush()
         except OSError:
-            pass  # a closed standard error is no reason to stop
+            pass  # a closed standard error must not stop it
 
     def lines(self, texts: Iterable[str]) -> None:
         """Write many lines to standard error."""

@@ -76,7 +76,7 @@ class TopicSettings:
         return self._settings[key].source
 
     def number(self, key: str) -> int:
-        """Return a value that is a whole number; -1, which is no limit, where it is not one."""
+        """Return a value that is a whole number; -1 (without a limit) where it is not one."""
         number = parse_integer(self.text(key), 64)
         return -1 if number is None else number
 

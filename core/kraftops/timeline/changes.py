@@ -96,8 +96,8 @@ def read_changes(
 ) -> ChangeLog:
     """Return the changes of a metadata log in the order of their records.
 
-    What makes the oldest state that the log has, a snapshot, is no change. The partitions of a new
-    topic, and what goes with a topic that is deleted, belong to the change of the topic.
+    What makes the oldest state that the log has, a snapshot, is not a change. The partitions of a
+    new topic, and what goes with a topic that is deleted, belong to the change of the topic.
 
     Args:
         source: as `kraftops.image.load.loading.load` takes it, or the states of the log.

@@ -13,7 +13,7 @@ def with_aliases(
 ) -> str:
     """Return a line of our form with the lines of its aliases.
 
-    A quoted word is no alias, and the line of an alias may have other aliases, but not its own.
+    A quoted word is not an alias, and the line of an alias may have other aliases, but not its own.
     """
     line = scan(text)
     end = line.rest_start if line.operator else len(text)

@@ -93,7 +93,7 @@ class HistoryFile:
 
     def add(self, line: str) -> None:
         """Append a line; sessions at the same time do not overwrite each other."""
-        with suppress(OSError):  # a full disk is no reason to stop
+        with suppress(OSError):  # a full disk must not stop it
             make_private_directories(os.path.dirname(self._path))
             fd = self._opened(os.O_WRONLY | os.O_APPEND | os.O_CREAT)
             with open(fd, "wb", buffering=0) as file:

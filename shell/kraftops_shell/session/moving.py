@@ -23,7 +23,7 @@ def moment_of(session: Session, text: str) -> Moment:
     """Return the moment of a text, and tell which day a time of day got.
 
     Raises:
-        UsageError: it is no moment.
+        UsageError: it is not a moment.
     """
     return _moment(session, text, session.source.newest_time)
 

@@ -423,8 +423,8 @@ class LogWalk:
         """Tell whether the offset index is of the log as it was before the gap.
 
         The cleaner writes an index for the segment that it makes (`Cleaner.cleanSegments`), and a
-        follower one for the batches that it appends. What has other offsets than the segment can
-        have is no such index.
+        follower one for the batches that it appends. An index with offsets that the segment cannot
+        have is neither.
         """
         path = gap.path.removesuffix("log") + "index"
         if not self._findings.has("index-differs", path):

@@ -294,7 +294,7 @@ class DirectoryLoads(NamedTuple):
 
         `ReplicaManager.handleLogDirFailure` ends a server whose metadata directory fails.
         """
-        # What else lies in a directory is no part of a check of partitions.
+        # A check of partitions ignores what else lies in a directory.
         plan = replace(self.directory.plan, refusal=None)
         consequences = possible_consequences(plan, self.loads)
         if self.directory.is_metadata and consequences != {Consequence.LOADS}:

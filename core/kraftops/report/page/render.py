@@ -1,7 +1,7 @@
 """The page of a report: one file that asks no network for anything, and trusts no text of its data.
 
-The data of the report stands in the page once, as JSON in a block that is no script. The script of
-the page shows it with text nodes alone. A content security policy allows the scripts and the style
+The data of the report stands in the page once, as JSON in a block that is not a script. The page's
+script shows it with text nodes alone. A content security policy allows the scripts and the style
 of the page by their hashes, and nothing else: no other script, no handler in an attribute, no
 address.
 """

@@ -39,7 +39,7 @@ class Damage(NamedTuple):
     """Damaged bytes of a file.
 
     With *lost* a server starts, but drops the log from there up to that offset. Without it the
-    server stops, unless the damage *is_harmless*. An unfinished batch at the end of a log is no
+    server stops, unless the damage *is_harmless*. An unfinished batch at the end of a log is not
     damage: a killed server leaves it.
     """
 

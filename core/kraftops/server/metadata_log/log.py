@@ -143,5 +143,5 @@ def read_partition(folder: str) -> MetadataLog:
             elif file.kind is FileKind.LOG:
                 segments.append(Segment(file.base_offset, path, size))
         except UsageError:
-            continue  # digits that are no offset
+            continue  # digits that are not an offset
     return MetadataLog(tuple(snapshots), tuple(segments))

@@ -109,7 +109,7 @@ def load_config(
 
     Raises:
         SourceError: the file cannot be read.
-        UsageError: an override is no KEY=VALUE.
+        UsageError: an override is not KEY=VALUE.
         ConfigRefused: Kafka refuses the configuration, with Kafka's message; or `metadata.log.dir`
             is empty.
         ConfigError: the file is not one of properties.

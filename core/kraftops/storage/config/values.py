@@ -34,7 +34,7 @@ def parse_value(key: ServerKey, text: str) -> object:
     Classes are not loaded: their value is the name.
 
     Raises:
-        ConfigRefused: *text* is no value of this type, or the value is not allowed.
+        ConfigRefused: *text* is not a value of this type, or the value is not allowed.
     """
     value = _typed(key, text)
     if key.check:
