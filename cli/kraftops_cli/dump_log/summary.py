@@ -129,7 +129,7 @@ def _count(plan: Plan, part: ByteRange, file: Reading, counting: Counting) -> _C
             query,
             start=part.start,
             stop=part.stop,
-            counting=replace(counting, details=file.details, quota=quota),
+            counting=Counting(file.details, quota, counting.turn, counting.spare),
         )
     except SourceError as error:
         return _Counted(part.path, None, error)

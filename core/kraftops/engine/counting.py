@@ -31,7 +31,7 @@ class EngineCounter:
         Raises:
             UsageError: see `engine_name`.
         """
-        self._request, self._meter = request, meter
+        self._request, self.meter = request, meter
         if engine_name() == "native":
             from kraftops.engine import native
 
@@ -72,4 +72,4 @@ class EngineCounter:
     def _reference(self) -> ReferenceCounter:
         from kraftops.engine.reference.counting import ReferenceCounter
 
-        return ReferenceCounter(self._request, self._meter)
+        return ReferenceCounter(self._request, self.meter)

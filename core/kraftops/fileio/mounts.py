@@ -199,8 +199,9 @@ def status_of(path: str) -> Status:
         return Status(status.st_size, status.st_mtime)
     if place[1] in place[0].folders:
         return Status(0, 0.0)
-    extent = extent_at(path)
-    assert extent
+    extent = _extent(*place)
+    if extent is None:
+        raise _error(errno.ENOENT, path)
     return extent.status
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from kraftops.library.diagnoses import doctor
 from tests.helpers.doctor.seeds import REAL_DISKS
+from tests.helpers.logs.bundles import KINDS, files_in
 from tests.helpers.logs.log_directories import REAL
 
 CLUSTER = "docs/cluster.tar.gz"
@@ -37,6 +38,9 @@ def test_archive_of_a_cluster_has_the_findings_of_its_directories(tmp_path: Path
 
     assert [code for code, *_ in in_directories] == ["start-cuts-log", "records-cut", "incident"]
     assert facts(CLUSTER) == in_directories
+    for kind in ("log.tar", "log.zip"):
+        KINDS[kind](tmp_path / kind, files_in(tmp_path / "cluster"))
+        assert facts(tmp_path / kind) == in_directories
 
 
 @pytest.mark.parametrize(

@@ -125,6 +125,31 @@ def test_bad_names_links_and_devices_are_a_line_each_and_the_rest_is_read(tmp_pa
     ]
 
 
+@pytest.mark.parametrize(
+    ("place", "config"),
+    [
+        ("var/lib/kafka/data-0/kafka-log7/", "tmp/strimzi.properties"),
+        ("var/lib/kafka/data/", "etc/kafka/kafka.properties"),
+        ("bitnami/kafka/data/", "opt/bitnami/kafka/config/server.properties"),
+        ("kraft-combined-logs/", "config/server.properties"),
+    ],
+    ids=["Strimzi", "cp-kafka", "bitnami", "Kafka's own"],
+)
+def test_places_of_distributions_are_found(tmp_path: Path, place: str, config: str) -> None:
+    log = {SEGMENT: content(tmp_path)[SEGMENT]}
+    around = {
+        config: b"process.roles=broker,controller\nnode.id=7\n",
+        "reports/pods.yaml": b"kind: Pod\n",
+        "opt/kafka/config/producer.properties": b"acks=all\n",
+        "var/log/kafka/server.log": b"[2026-11-28] INFO started\n",
+    }
+    KINDS["log.zip"](tmp_path / "log.zip", under(place, log) | around)
+
+    with opened_sources([str(tmp_path / "log.zip")], refuse) as (source,):
+        assert source.folder == f"{tmp_path}/log.zip!/{place.rstrip('/')}"
+        assert source.node_id == 7
+
+
 def test_directory_is_taken_as_it_is(tmp_path: Path) -> None:
     with opened_sources([str(tmp_path)], refuse) as sources:
         assert sources == [LogSource(str(tmp_path), str(tmp_path))]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kraftops.dump.summary.details import NoDetails
 from kraftops.dump.summary.summary import Summary
@@ -51,12 +51,30 @@ class Counting:
     """The extent of a count: with groups, transactional ids, keys and largest records or without.
 
     *quota* are the records of all files together that count; None is all. *turn* is that of who
-    counts.
+    counts. *spare* are counters of the engine that are not in use.
     """
 
     details: bool = True
     quota: Quota | None = None
     turn: Turn = ALONE
+    spare: dict[Query, EngineCounter] = field(default_factory=dict, compare=False)
+
+    def counter(self, request: CountRequest) -> EngineCounter:
+        """Return a counter for a file: to open one takes as long as a small file."""
+        counter = self.spare.pop(request.query, None) if self._can_share(request) else None
+        if counter is None:
+            return EngineCounter(request, request.query.budget.meter(self.turn))
+        counter.meter.restart()
+        return counter
+
+    def give_back(self, request: CountRequest, counter: EngineCounter) -> None:
+        """Keep a counter that has counted a file, and told all, for another one."""
+        if self._can_share(request):
+            self.spare[request.query] = counter
+
+    def _can_share(self, request: CountRequest) -> bool:
+        """Tell whether nothing that is counted depends on the file: its path, or files before."""
+        return not (request.tops or self.quota or request.query.filter.needs_rows)
 
 
 class FileCounter:
@@ -65,7 +83,6 @@ class FileCounter:
     def __init__(self, summary: Summary, path: str, query: Query, counting: Counting) -> None:
         self.summary = summary
         self.query = query
-        self.meter = query.budget.meter(counting.turn)
         self._path = path
         self._quota = quota = counting.quota
         name = file_name(path)
@@ -75,7 +92,9 @@ class FileCounter:
             with suppress(UsageError):  # a name without an offset
                 self._reach(name.base_offset)
         scope = summary.scope
-        self._counter = EngineCounter(CountRequest(path, query, scope.has_details), self.meter)
+        self._counting, self._request = counting, CountRequest(path, query, scope.has_details)
+        self._counter = counting.counter(self._request)
+        self.meter = self._counter.meter
         has_types = scope.decoder.has_types
         self._has_details = not isinstance(summary.details, NoDetails)
         self._walks = scope.is_chosen or scope.has_details or has_types or query.check
@@ -117,6 +136,7 @@ class FileCounter:
         if self.summary.tops:
             for tops in self._counter.tops():
                 self.summary.tops.add_found(self._path, tops)
+        self._counting.give_back(self._request, self._counter)
 
     def _reach(self, end: int) -> None:
         """Note that the log goes at least up to an offset, exclusive."""

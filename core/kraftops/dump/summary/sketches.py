@@ -66,6 +66,13 @@ class Distribution:
                 counts = self.counts
         counts[value] = counts.get(value, 0) + 1
 
+    def fill(self, counts: dict[int, int]) -> None:
+        """Take the counts of an engine, which become its own; it must be empty."""
+        self.counts = counts
+        self.min, self.max = min(counts, default=None), max(counts, default=None)
+        if len(counts) > MOST_VALUES:
+            self._round()
+
     def merge(self, later: Distribution) -> None:
         """Add the counts of a later part."""
         if not later.is_exact and self.is_exact:
@@ -81,8 +88,9 @@ class Distribution:
 
     def quantile(self, fraction: float) -> int | None:
         """Return the smallest value with *fraction* of all values at or below it; None if empty."""
-        if self.min is None:
-            return None
+        if self.min == self.max:  # none, or one value
+            return self.min
+        assert self.min is not None
         rank = fraction * sum(self.counts.values())
         for value in sorted(self.counts):
             rank -= self.counts[value]

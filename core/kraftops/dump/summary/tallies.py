@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from kraftops.dump.summary.offset_span import OffsetSpan
-from kraftops.dump.summary.sketches import Amount, Distribution, TimeHistogram
+from kraftops.dump.summary.sketches import Amount, TimeHistogram
 from kraftops.dump.summary.summary import Summary
 from kraftops.dump.summary.transactions import Begin, Producer, Transactions
 from kraftops.engine.count_contract import OffsetTally, ProducerTally, Tally, TransactionTally
@@ -31,8 +31,8 @@ def _fill_summary(part: Summary, tally: Tally, path: str, *, in_log: bool) -> No
     part.batches, part.records = Amount(*batches.amount), Amount(*tally.records)
     part.control_batches, part.transactional_batches = batches.control, batches.transactional
     part.magics = batches.magics
-    _fill(part.sizes, batches.sizes)
-    _fill(part.records_per_batch, batches.records)
+    part.sizes.fill(batches.sizes)
+    part.records_per_batch.fill(batches.records)
     if in_log and tally.offsets is not None:
         _fill_offsets(part.offsets, tally.offsets)
     if tally.times is not None:
@@ -52,13 +52,6 @@ def _fill_summary(part: Summary, tally: Tally, path: str, *, in_log: bool) -> No
     _fill_transactions(part.transactions, tally.transactions)
 
 
-def _fill(empty: Distribution, counts: Mapping[int, int]) -> None:
-    whole = Distribution()
-    whole.counts = dict(counts)
-    whole.min, whole.max = min(counts, default=None), max(counts, default=None)
-    empty.merge(whole)
-
-
 def _fill_offsets(empty: OffsetSpan, tally: OffsetTally) -> None:
     empty.first, empty.last = tally.first, tally.last
     empty.gaps, empty.gap_count, empty.missing = tally.gaps
@@ -74,7 +67,7 @@ def _fill_history(empty: TimeHistogram, shift: int, first: int, counts: Iterable
 
 def _fill_transactions(empty: Transactions, tally: TransactionTally) -> None:
     empty.committed, empty.aborted = tally.committed, tally.aborted
-    _fill(empty.durations, dict(tally.durations))
+    empty.durations.fill(dict(tally.durations))
     for producer in tally.producers:
         empty.producers.put(producer.producer_id, _producer(producer))
     for producer_id in tally.idempotent:
