@@ -18,7 +18,7 @@ from kraftops.image.state.findings import CUTS_SHORT
 from kraftops.report.metadata_log import Span
 from kraftops.timeline.changes import ChangeLog, read_changes
 from kraftops_cli.live.options import QuorumOptions, live_options
-from kraftops_cli.report.sources import metadata_log_names
+from kraftops_cli.report.sources import metadata_log_names, newest_nodes
 from kraftops_cli.terminal.options import SINCE, UNTIL
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_cli.terminal.times import read_span
@@ -66,7 +66,8 @@ def opened(options: LogOptions, terminal: Terminal) -> Iterator[tuple[tuple[str,
     if not is_live:
         refuse_missing(sources)
         refuse_configurations(sources, "--config {} asks its controllers")
-        with metadata_log_names(sources, terminal.failure) as names:
+        newest = newest_nodes(sources, terminal)
+        with metadata_log_names(newest, terminal.failure) as names:
             yield names, _span(options, names, terminal)
         return
     from kraftops_cli.live.connect import live_image

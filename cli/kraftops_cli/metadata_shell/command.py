@@ -270,8 +270,13 @@ def run_shell(ctx: click.Context, options: ShellOptions) -> int:
     source = _source(ctx, source, options)
     if is_kafka and words:
         _tell_of_ours(words[0], ctx.obj)
-    if controllers is None and not is_kafka and has_bundle_name(source) and os.path.isfile(source):
-        return _run_archive(ctx, source, options)
+    if controllers is None and not is_kafka:
+        if has_bundle_name(source) and os.path.isfile(source):
+            return _run_archive(ctx, source, options)
+        if os.path.isdir(source):
+            from kraftops_cli.report.sources import newest_nodes
+
+            (source,) = newest_nodes([source], ctx.obj)
     return _run(ctx, source, options, is_kafka=is_kafka)
 
 

@@ -38,7 +38,13 @@ from kraftops_cli.dump_log.plan import DAMAGED, Plan, Run
 from kraftops_cli.dump_log.summary import count_files
 from kraftops_cli.live.options import QuorumOptions
 from kraftops_cli.report.options import ReportOptions
-from kraftops_cli.report.sources import MetadataFiles, ReportFiles, opened_bundles, report_files
+from kraftops_cli.report.sources import (
+    MetadataFiles,
+    ReportFiles,
+    newest_nodes,
+    opened_bundles,
+    report_files,
+)
 from kraftops_cli.terminal.streams import Terminal, json_line
 from kraftops_cli.terminal.times import read_span
 from kraftops_cli.version import VERSION
@@ -108,6 +114,7 @@ def run_report(options: ReportOptions, spark: SparkRequest | None, terminal: Ter
     if spark is not None and (archives := bundles_among(request.sources)):
         hint = "unpack it, and name the directory"
         raise UsageError(f"--spark reads no archive of directories: {archives[0]}", hint)
+    request = replace(request, sources=newest_nodes(request.sources, terminal))
     skipped: list[SourceError] = []
     with opened_bundles(request.sources, skipped.append) as bundles:
         for error in skipped:

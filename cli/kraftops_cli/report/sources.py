@@ -12,7 +12,8 @@ from kraftops.dump.sources.names import Source, bundles_among, expand
 from kraftops.dump.sources.parts import sizes_of
 from kraftops.errors import DecodeError, SourceError, UsageError
 from kraftops.fileio.mounts import archive_of
-from kraftops.image.load.sources import base_offset_of
+from kraftops.image.load.log_size import newest_time
+from kraftops.image.load.sources import base_offset_of, files_of
 from kraftops.log.files import STANDARD_INPUT, FileKind, file_name
 from kraftops.log.streams import open_log
 from kraftops.records.internal_topics import METADATA
@@ -23,6 +24,9 @@ from kraftops.report.commands import (
     of_metadata_files,
 )
 from kraftops.report.metadata_log import is_metadata_log
+from kraftops.server.nearby import log_directories_in
+from kraftops.uris import is_remote
+from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
     from kraftops.dump.sources.bundles import Bundle
@@ -81,6 +85,31 @@ def metadata_log_names(
         if bundles and files is None:
             raise UsageError(f"{names[0]}: no metadata log is in it")
         yield files.names if files else tuple(names)
+
+
+def newest_nodes(names: Sequence[str], terminal: Terminal) -> tuple[str, ...]:
+    """Return names, but for a directory of several nodes that of the newest metadata log in it.
+
+    All nodes of a cluster have the same log, so the one that goes on longest tells most.
+    """
+    return tuple(_newest_node(name, terminal) for name in names)
+
+
+def _newest_node(name: str, terminal: Terminal) -> str:
+    if is_remote(name) or not os.path.isdir(name) or any(files_of([name])[:3]):
+        return name
+    directories = [
+        directory for directory in log_directories_in(name) if any(files_of([directory])[:3])
+    ]
+    if not directories:
+        return name
+    directories.sort(key=lambda directory: newest_time([directory]) or 0)
+    *others, newest = directories
+    if others:
+        terminal.error(
+            f"note: {name} has {len(directories)} metadata logs, and that of {newest} is the newest"
+        )
+    return newest
 
 
 def report_files(names: Sequence[str], bundles: Mapping[str, Bundle]) -> ReportFiles:

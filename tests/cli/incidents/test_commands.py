@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import tarfile
 from pathlib import Path
 from typing import Any
@@ -64,6 +65,45 @@ def test_incidents_of_an_archive_are_those_of_its_log(tmp_path: Path) -> None:
         tar.add(LOG, "node/__cluster_metadata-0/00000000000000000000.log")
 
     assert data("incidents", str(archive)) == data("incidents", LOG)
+
+
+def nodes(folder: Path) -> str:
+    """Return a directory of two nodes, of which the second has the newer log."""
+    for node, scenario in (("n1/data", "three"), ("n2", "fresh-4.3")):
+        log = DATA / f"incidents/{scenario}/00000000000000000000.log"
+        (folder / node / "__cluster_metadata-0").mkdir(parents=True)
+        shutil.copy(log, folder / node / "__cluster_metadata-0")
+        (folder / node / "meta.properties").write_text("version=1\nnode.id=1\ncluster.id=c\n")
+    return str(folder)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("incidents", "--format", "json"),
+        ("changes", "--format", "json"),
+        ("report", "--format", "json"),
+        ("metadata-shell", "incidents", "--format", "json"),
+    ],
+    ids=lambda words: str(words[0]),
+)
+def test_of_several_nodes_the_newest_log_is_read(words: tuple[str, ...], tmp_path: Path) -> None:
+    folder = nodes(tmp_path)
+    named = ("-s", folder) if words[0] == "metadata-shell" else (folder,)
+
+    done = run(words[0], *named, *words[1:])
+
+    assert f"note: {folder} has 2 metadata logs, and that of {folder}/n2 is the newest" in done.err
+    assert done.code == 0
+    assert "alerts" in done.text
+    assert "orders" not in done.text
+
+
+def test_a_dump_of_several_nodes_names_their_directories(tmp_path: Path) -> None:
+    done = run("dump-log", "--summary", nodes(tmp_path))
+
+    assert done.code == 1
+    assert f"or a log directory: {tmp_path}/n1/data or 1 more" in done.err
 
 
 def test_incidents_in_json() -> None:
