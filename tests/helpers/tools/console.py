@@ -130,7 +130,7 @@ def run_command(
         input=stdin,
         capture_output=True,
         env={**ENVIRONMENT, **(environment or {})},
-        timeout=60,
+        timeout=300,  # Spark starts in some, on a machine that does much else
         check=False,
     )
     found = Done(done.returncode, done.stdout, done.stderr.decode("utf-8", "backslashreplace"))

@@ -17,6 +17,7 @@ from tests.helpers.kafka.nodes.clusters import Cluster, Shape, restarted, runnin
 from tests.helpers.kafka.nodes.configs import CLUSTER_ID
 from tests.helpers.kafka.nodes.nodes import until
 from tests.helpers.tools.console import CLUSTER, ENVIRONMENT, KRAFTOPS, Done, run_command
+from tests.helpers.tools.distribution import long_after, long_but
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 
@@ -77,10 +78,13 @@ def test_id_is_reported_as_json(asking: tuple[str, str]) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    [
-        ("cluster-id",), ("list-endpoints",), ("api-versions",), ("describe",),
-        ("unregister", "--id", "103"), ("wait", "--for", "brokers=1"),
-    ],
+    long_but(
+        [("unregister", "--id", "103")],
+        [
+            ("cluster-id",), ("list-endpoints",), ("api-versions",), ("describe",),
+            ("unregister", "--id", "103"), ("wait", "--for", "brokers=1"),
+        ],
+    ),
     ids=lambda command: command[0],
 )  # fmt: skip
 def test_other_cluster_is_refused_by_both_ids(
@@ -118,13 +122,16 @@ def test_report_of_running_controllers_tells_of_the_cluster(live: Cluster) -> No
 
 @pytest.mark.parametrize(
     ("broker", "reason"),
-    [
-        (101, "broker 101 is running: it is not fenced"),
-        (102, "broker 102 still holds 2 replicas of 2 topics: mail, orders"),
-        (999, "Broker ID 999 is not currently registered"),
-        (1, "Broker ID 1 is not currently registered"),
-        (-1, "Broker ID -1 is not currently registered"),
-    ],
+    long_after(
+        3,
+        [
+            (101, "broker 101 is running: it is not fenced"),
+            (102, "broker 102 still holds 2 replicas of 2 topics: mail, orders"),
+            (999, "Broker ID 999 is not currently registered"),
+            (1, "Broker ID 1 is not currently registered"),
+            (-1, "Broker ID -1 is not currently registered"),
+        ],
+    ),
 )
 def test_broker_that_is_needed_is_refused(
     asking: tuple[str, str], broker: int, reason: str

@@ -17,6 +17,7 @@ from kraftops.spark.session.session import Session
 from tests.helpers.logs.corpus_rows import EVERY_LOG, parsed
 from tests.helpers.logs.segments import IN, batch_around, plain_record
 from tests.helpers.tools.console import DUMP_LOG, ENVIRONMENT, KRAFTOPS, run_command, run_here
+from tests.helpers.tools.distribution import long_after
 from tests.spark.dump.test_dump_job import LOG, METADATA, SMALL, SMALLEST, on_spark, parts, same
 
 OFFSETS = str(IN / "v3.9.1/consumer_offsets/00000000000000000000.log")
@@ -142,22 +143,25 @@ def test_explain_starts_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "form"),
-    [
-        (["--type", "topic,partition"], "text"),
-        (["--offset", "10..50"], "json"),
-        (["--topic", "a.none"], "csv"),
-        (["--where", "partitionId=0"], "text"),
-        (["--since", "2020-01-01", "--until", "2100-01-01"], "json"),
-        (["--key", "nothing"], "text"),
-        (["--type", "topic", "--offset", "..100"], "csv"),
-        (["--salvage"], "text"),
-        (["--skip-record-metadata"], "text"),
-        (["--max-bytes", "3000"], "json"),
-        (["--check", "--deep-iteration"], "text"),
-        (["--topic", "a.none", "--type", "partition"], "json"),
-        (["--offset", "900000.."], "csv"),
-        (["--show-secrets"], "json"),
-    ],
+    long_after(
+        6,
+        [
+            (["--where", "partitionId=0"], "text"),
+            (["--since", "2020-01-01", "--until", "2100-01-01"], "json"),
+            (["--type", "topic", "--offset", "..100"], "csv"),
+            (["--skip-record-metadata"], "text"),
+            (["--max-bytes", "3000"], "json"),
+            (["--check", "--deep-iteration"], "text"),
+            (["--type", "topic,partition"], "text"),
+            (["--offset", "10..50"], "json"),
+            (["--topic", "a.none"], "csv"),
+            (["--key", "nothing"], "text"),
+            (["--salvage"], "text"),
+            (["--topic", "a.none", "--type", "partition"], "json"),
+            (["--offset", "900000.."], "csv"),
+            (["--show-secrets"], "json"),
+        ],
+    ),
 )
 def test_filters_and_forms(
     session: Session, tmp_path: Path, arguments: list[str], form: str
@@ -458,7 +462,7 @@ def test_wrong_sql_is_one_line(session: Session) -> None:
     assert "`nothing` cannot be resolved" in done.err
 
 
-@pytest.mark.parametrize("by", ["type", "date", "topic"])
+@pytest.mark.parametrize("by", long_after(1, ["date", "type", "topic"]))
 def test_partitions_hold_all_rows(session: Session, tmp_path: Path, by: str) -> None:
     local = run_here(METADATA, "--format", "json", LOG)
     output = tmp_path / "out"

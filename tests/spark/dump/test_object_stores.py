@@ -21,6 +21,7 @@ from kraftops.spark.session.session import Session
 from tests.helpers.logs.segments import IN
 from tests.helpers.logs.written import offset_index_bytes
 from tests.helpers.tools.console import Done, run_command, run_here
+from tests.helpers.tools.distribution import long_after
 
 METADATA = "--cluster-metadata-decoder"
 LOG = IN / "meta/00000000000000000000.log"
@@ -243,7 +244,7 @@ def stored(uri: str) -> dict[str, bytes]:
     return {name: get(f"{uri}/{name}") for name in told["parts"]}
 
 
-@pytest.mark.parametrize("form", ["json", "csv"])
+@pytest.mark.parametrize("form", long_after(1, ["json", "csv"]))
 @pytest.mark.parametrize("by", ["type", "topic"])
 def test_partitions_are_those_of_a_local_output(
     session: Session, folder: str, tmp_path: Path, by: str, form: str
@@ -289,7 +290,7 @@ def test_partitions_of_parquet_and_what_was_there_before(session: Session, folde
     assert all("type" not in table.column_names for table in rows.values())
 
 
-@pytest.mark.parametrize("form", ["json", "csv", "parquet"])
+@pytest.mark.parametrize("form", long_after(2, ["json", "parquet", "csv"]))
 def test_answers_of_sql_are_those_of_a_local_output(
     session: Session, folder: str, tmp_path: Path, form: str
 ) -> None:
