@@ -14,6 +14,11 @@ from kraftops.memory import (
 )
 
 
+def test_budget_is_256_mib_and_no_worker_has_less_than_one() -> None:
+    """A batch of Kafka's default limit (`max.message.bytes`) nearly fits into the second."""
+    assert (DEFAULT, LEAST_SHARE) == (256 * 1024**2, 1024**2)
+
+
 def test_batch_has_a_quarter_of_the_budget() -> None:
     assert run_budget() == Budget(DEFAULT)
     assert run_budget().batch == DEFAULT // 4
@@ -37,6 +42,7 @@ def test_workers_share_half_of_what_a_batch_may_have_and_wait_for_more() -> None
     budget = Budget(DEFAULT)
 
     assert budget.meter().free == budget.batch
+    assert budget.meter(Turn(2)).free == budget.batch // 4
     assert budget.meter(Turn(4)).free == budget.batch // 8
     assert budget.meter(Turn(1000)).free == LEAST_SHARE
 

@@ -104,6 +104,37 @@ def test_search_starts_at_the_last_entry_that_is_not_above(
     assert found == (10 * below[-1] if below else 0)
 
 
+@pytest.mark.parametrize("count", range(10))
+def test_search_of_every_offset_among_few_entries(
+    path: Path, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before, at and after each entry; the last three are searched first."""
+    monkeypatch.setattr(indexes, "_HOT_ENTRIES", 3)
+    entries = [OffsetEntry(BASE + 2 * number, 100 * number) for number in range(1, count + 1)]
+    with opened(path, offset_index_bytes(entries, BASE) + bytes(16)) as file:
+        padded = OffsetIndex(file, BASE)
+        for number in range(2 * count + 3):
+            expected = min(number // 2, count)
+            assert padded.last_up_to(BASE + number, 10_000).position == 100 * expected
+            assert padded.last_up_to(BASE + 100, 50 * number).position == 100 * expected
+        assert padded.last_used() == (entries[-1] if entries else OffsetEntry(BASE, 0))
+    with opened(path, offset_index_bytes(entries, BASE)) as file:
+        index = OffsetIndex(file, BASE)
+        for number in range(2 * count + 3):
+            assert index.position_below(BASE + number) == 100 * min(number // 2, count)
+
+
+@pytest.mark.parametrize(
+    ("data", "is_unused"),
+    [(bytes(16), True), (bytes(24), True), (bytes(8), False), (bytes(15) + b"\1", False)],
+)
+def test_preallocated_index_has_more_than_one_entry_of_zeros(
+    path: Path, data: bytes, is_unused: bool
+) -> None:
+    with opened(path, data) as file:
+        assert OffsetIndex(file, BASE).is_unused is is_unused
+
+
 @pytest.mark.parametrize("name", ["last", "position_below"])
 def test_index_that_shrinks_while_it_is_read_is_no_crash(path: Path, name: str) -> None:
     """A running broker trims the preallocated index of a segment when it rolls."""

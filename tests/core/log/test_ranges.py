@@ -155,3 +155,21 @@ def test_an_index_of_another_segment_does_not_cut(
     path, entries = indexed
 
     assert cut(path, [change(entry) for entry in entries]) is None
+
+
+def test_an_index_with_an_entry_at_the_end_of_the_log_does_not_cut(
+    indexed: tuple[Path, list[OffsetEntry]],
+) -> None:
+    path, entries = indexed
+    size = path.stat().st_size
+
+    assert cut(path, [*entries, OffsetEntry(141, size)]) is None
+    assert cut(path, [entries[-1], entries[0]]) is None  # positions go up
+
+
+def test_two_entries_of_one_position_are_one_batch(
+    indexed: tuple[Path, list[OffsetEntry]],
+) -> None:
+    path, entries = indexed
+
+    assert cut(path, [entry for entry in entries for _ in range(2)], 1) == cut(path, entries, 1)
