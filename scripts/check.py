@@ -48,11 +48,12 @@ STATIC = (
 )
 """With those of the crate; they run nothing that is installed, and write nothing but caches."""
 OTHERS = (
+    ("installs", ["scripts/installs.py"]),
     ("tests of the reference engine", ["-m", "pytest", "-q", "-n", "2", *REFERENCE]),
     ("generated files", ["scripts/generate.py", "--check"]),
     ("site of the documentation", ["scripts/documentation.py", "--check"]),
-    ("installs", ["scripts/installs.py"]),
 )
+"""The longest first: it ends beside all others."""
 
 
 _MOST_NAMED = 10

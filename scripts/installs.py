@@ -514,6 +514,7 @@ def quick(given: Place, scratch: Path) -> Iterator[Work]:
     """Yield what every run of all checks does."""
     (wheel,) = built(scratch / "dist", REPOSITORY, "wheel")
     programs = pythons()
+    yield from tests_on([*programs.items()][-1:], wheel)  # the longest, beside all others
     for version, python in programs.items():
         yield lambda directory, version=version, python=python: check(  # type: ignore[misc]
             f"{version}, no extra, {_kind(wheel)}",
@@ -522,7 +523,6 @@ def quick(given: Place, scratch: Path) -> Iterator[Work]:
             (),
             CASES if python == sys.executable else FEW,
         )
-    yield from tests_on([*programs.items()][-1:], wheel)
 
 
 def tests_on(programs: Iterable[tuple[str, str]], wheel: Path) -> Iterator[Work]:
