@@ -260,6 +260,23 @@ def test_cleaner_begins_above_its_ratio_not_at_it(tmp_path: Path) -> None:
     assert reason.text.startswith("50% of the bytes are not compacted yet")
 
 
+@pytest.mark.parametrize(("day", "kinds_told"), [(90, ["dirty"]), (90.1, ["lag", "dirty"])])
+def test_segment_younger_than_the_lag_is_not_compacted(
+    tmp_path: Path, day: float, kinds_told: list[str]
+) -> None:
+    """A lag of ten days, at day 100; the second segment is the young one."""
+    for base, of_day in ((0, 80), (10, day), (20, 99)):
+        segment(tmp_path / "d1/t-0", base, of_day)
+    (tmp_path / "d1/cleaner-offset-checkpoint").write_text("0\n1\nt 0 0\n")
+    lag = config("min.compaction.lag.ms", str(10 * DAY))
+
+    partition = state(tmp_path, config("cleanup.policy", "compact"), lag)
+
+    assert kinds(partition) == kinds_told
+    if day > 90:
+        assert reasons(partition)[0].text.startswith("segments from 10 on are younger")
+
+
 @pytest.mark.parametrize(("copied_to", "stays"), [(9, True), (20, False)])
 def test_segment_is_in_the_tier_from_its_first_offset_on(
     tmp_path: Path, copied_to: int, stays: bool
