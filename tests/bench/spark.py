@@ -203,7 +203,7 @@ def speed_up(logs: Bench, runs: int) -> Row:
     """Compare one core with two, on the same splits."""
 
     def wall(master: str) -> float:
-        with started(Settings(master, cache=str(logs.scratch / "java"))) as session:
+        with started(Settings(master)) as session:
             bench = SparkBench(session, logs, runs)
             log = LOGS["metadata log"].format(size="200M")
             return bench.apart(partial(bench.dump, "text", splits=8), log).wall
@@ -335,7 +335,7 @@ def main() -> None:
         }
         cases["kafkas_text"] = kafkas_text
         if any(re.search(given.only, name) for name in cases):
-            with started(Settings("local[2]", cache=str(logs.scratch / "java"))) as session:
+            with started(Settings("local[2]")) as session:
                 bench = SparkBench(session, logs, runs)
                 for name, work in cases.items():
                     measure(name, partial(work, bench))

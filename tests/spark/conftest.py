@@ -40,7 +40,7 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
         ("spark.eventLog.compress", "false"),
         ("spark.eventLog.dir", tmp_path_factory.mktemp("events").as_uri()),
     )
-    return Settings("local[2,4]", conf, cache=cache)
+    return Settings("local[2,4]", conf)
 
 
 @pytest.fixture(autouse=True)

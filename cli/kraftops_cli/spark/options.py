@@ -127,7 +127,7 @@ class SparkRequest:
         from kraftops.spark.session.settings import Settings
 
         conf = (*self._sink_conf(), *self.conf)
-        return Settings(self.master, conf, self.verbose, _cache(), self.site)
+        return Settings(self.master, conf, self.verbose, self.site)
 
     def _sink_conf(self) -> list[tuple[str, str]]:
         """Return what the sink needs and nobody has configured."""
@@ -250,9 +250,3 @@ def _check_ours(name: str) -> None:
     if name.startswith(CONF_PREFIX) and name.removeprefix(CONF_PREFIX) not in CONF_NAMES:
         known = ", ".join(f"{CONF_PREFIX}{one}" for one in CONF_NAMES)
         raise UsageError(f"there is no configuration {name}", hint=f"there are {known}")
-
-
-def _cache() -> str:
-    """Return the directory for files that are kept from run to run; "" where there is none."""
-    place = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return os.path.join(place, "kraftops") if os.path.isabs(place) else ""

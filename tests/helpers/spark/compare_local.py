@@ -240,7 +240,7 @@ def run_on(master: str, directory: Path, processes: Sequence[int]) -> None:
     *processes* are the master and the workers of a cluster, which end.
     """
     conf = () if master.startswith("sc:") else CONF  # a server has its own
-    with started(Settings(master, conf, cache=str(directory / "java"))) as session:
+    with started(Settings(master, conf)) as session:
         assert session.spark
         assert set(run(session, range(4), engine_names)) == {engine_name()}
         assert session.slow_text is None

@@ -72,7 +72,7 @@ def main() -> None:
     kind, master, directory = sys.argv[1], sys.argv[2], Path(sys.argv[3])
     is_connect = master.startswith("sc:")  # a server has its own configuration
     conf = () if is_connect else (*CONF, *lake_conf(kind, directory).items())
-    with started(Settings(master, conf, cache=str(directory / "java"))) as session:
+    with started(Settings(master, conf)) as session:
         compare(session.spark, kind, directory)
 
 

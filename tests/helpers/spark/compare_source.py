@@ -102,7 +102,7 @@ def main() -> None:
     """Start Spark, and compare."""
     master, directory = sys.argv[1], Path(sys.argv[2])
     conf = () if master.startswith("sc:") else CONF  # a server has its own
-    with started(Settings(master, conf, cache=str(directory / "java"))) as session:
+    with started(Settings(master, conf)) as session:
         compare_tables(session.spark)
         compare_streams(session.spark, directory)
 

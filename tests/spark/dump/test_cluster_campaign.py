@@ -48,7 +48,7 @@ def session_on(cluster: Cluster) -> Iterator[Session]:
     with pytest.MonkeyPatch.context() as patch:
         for name, value in cluster.environment.items():
             patch.setenv(name, value)
-        settings = Settings(cluster.master, CONF, cache=str(cluster.directory / "java"))
+        settings = Settings(cluster.master, CONF)
         with started(settings) as session:
             yield session
 

@@ -5,7 +5,7 @@ import pytest
 pytest.importorskip("pyspark")
 
 from kraftops.spark.dump.targets import Target
-from kraftops.spark.sql.parts_writer import PartsRequest, folder_name
+from kraftops.spark.sql.parts_writer import PartsRequest, folder_name, request_of
 
 
 @pytest.mark.parametrize(
@@ -22,17 +22,8 @@ def test_folder_is_named_as_hive_does(value: str | None, name: str) -> None:
     assert folder_name("type", value) == name
 
 
-def test_request_becomes_options_of_text() -> None:
+def test_request_is_an_option_of_text() -> None:
     target = Target("s3://b/out", "s3://b/.out.tmp", "0123abcd", overwrite=True)
+    request = PartsRequest(target, "csv", "a,b\n", "type")
 
-    options = PartsRequest(target, "csv", "a,b\n", "type").options()
-
-    assert options == {
-        "form": "csv",
-        "head": "a,b\n",
-        "partitionBy": "type",
-        "target": "s3://b/out",
-        "place": "s3://b/.out.tmp",
-        "run": "0123abcd",
-        "overwrite": "True",
-    }
+    assert request_of(request.options()) == request

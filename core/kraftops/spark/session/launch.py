@@ -12,7 +12,6 @@ from threading import current_thread, main_thread
 from typing import IO, TYPE_CHECKING, Any
 
 from kraftops.errors import UsageError
-from kraftops.fileio.private import private_directory
 from kraftops.spark.session.failures import SparkError, job_errors, without_class
 from kraftops.spark.session.java import java_home
 from kraftops.spark.session.settings import Settings, server_text
@@ -38,6 +37,8 @@ def running_context(settings: Settings) -> Iterator[SparkContext]:
         UsageError: Java is missing, or the master is malformed.
         SparkError: it cannot be started, or the master does not accept it.
     """
+    from tempfile import TemporaryDirectory
+
     from pyspark import SparkConf, SparkContext
     from pyspark.errors import PySparkException
     from pyspark.java_gateway import launch_gateway
@@ -49,8 +50,8 @@ def running_context(settings: Settings) -> Iterator[SparkContext]:
         _silence_loggers()
         warnings.filterwarnings("ignore", module=r"pyspark\.")  # about its own pandas, for example
     conf = SparkConf(loadDefaults=False).setAll(list(settings.all_conf().items()))
-    with private_directory(settings.cache) as cache, _log(settings) as log:
-        os.environ["JAVA_HOME"] = java_home(os.environ, cache)
+    with TemporaryDirectory(prefix="kraftops-") as directory, _log(settings) as log:
+        os.environ["JAVA_HOME"] = java_home(os.environ, directory)
         streams = {} if log is None else {"stdout": log, "stderr": log}
         gateway: Any = None
         context = None

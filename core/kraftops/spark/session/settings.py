@@ -51,13 +51,11 @@ class Settings:
     """Settings of Spark; with *verbose* its log is shown.
 
     *conf* is the user's, *site* that of the site, which Spark reads itself: it wins over ours.
-    *cache* is a directory for files that are kept from run to run; none are kept without one.
     """
 
     master: str = DEFAULT_MASTER
     conf: tuple[tuple[str, str], ...] = ()
     verbose: bool = False
-    cache: str = ""
     site: tuple[tuple[str, str], ...] = ()
     is_borrowed: bool = False
     """Whether another program has started the session, and will end it."""

@@ -14,6 +14,9 @@ from kraftops.dump.sources.parts import source_sizes
 from kraftops.errors import SourceError
 from kraftops.log.files import FileKind, file_name
 
+BrokerIdentity = tuple[Any, Any]
+"""The id of a cluster and that of a node."""
+
 
 @dataclass(frozen=True, slots=True)
 class Replicas:
@@ -47,7 +50,7 @@ def newest_replicas(sources: Sequence[Source]) -> Replicas:
     copies: dict[object, list[_Copy]] = {}
     directories = _shared_names(logs)
     parents = {os.path.dirname(directory) for directory in directories}
-    identities = {path: _identity(path) for path in parents}
+    identities = {path: broker_identity(path) for path in parents}
     for directory in directories:
         identity = identities[os.path.dirname(directory)]
         key, copy = _copy(directory, logs[directory], identity)
@@ -69,11 +72,9 @@ def _shared_names(directories: Iterable[str]) -> list[str]:
     return [name for several in by_name.values() if len(several) > 1 for name in several]
 
 
-def _copy(
-    directory: str, log: Sequence[Source], identity: Mapping[str, Any]
-) -> tuple[object, _Copy]:
+def _copy(directory: str, log: Sequence[Source], identity: BrokerIdentity) -> tuple[object, _Copy]:
     """Return what copies of this partition have in common, and this copy."""
-    cluster, broker = identity.get("cluster.id"), _node_id(identity)
+    cluster, broker = identity
     topic_id = _content(os.path.join(directory, "partition.metadata")).get("topicId")
     entries = _content(os.path.join(directory, "leader-epoch-checkpoint")).get("entries", [])
     name = file_name(log[-1].path)
@@ -91,16 +92,14 @@ def _copy(
 def broker_of(directory: str) -> int | None:
     """Return the id of the broker with this log directory; None if no file tells it."""
     with suppress(TypeError, ValueError):
-        return int(_node_id(_identity(directory)))
+        return int(broker_identity(directory)[1])
     return None
 
 
-def _identity(directory: str) -> Mapping[str, Any]:
-    return _content(os.path.join(directory, "meta.properties"))
-
-
-def _node_id(identity: Mapping[str, Any]) -> Any:
-    return identity.get("node.id", identity.get("broker.id"))
+def broker_identity(directory: str) -> BrokerIdentity:
+    """Return the cluster and the node that a log directory is of; None of what no file tells."""
+    properties = _content(os.path.join(directory, "meta.properties"))
+    return properties.get("cluster.id"), properties.get("node.id", properties.get("broker.id"))
 
 
 def _content(path: str) -> Mapping[str, Any]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -55,17 +56,13 @@ class PartsRequest:
 
     def options(self) -> dict[str, str]:
         """Return the request as options of a writer."""
-        path, place, run = self.target.path, self.target.place, self.target.run
-        own = {"form": self.form, "head": self.head, "partitionBy": self.partition_by}
-        overwrite = str(self.target.overwrite)
-        return {**own, "target": path, "place": place, "run": run, "overwrite": overwrite}
+        return {"request": json.dumps(asdict(self))}
 
 
-def _request(options: Mapping[str, str]) -> PartsRequest:
-    by_name = {name.lower(): value for name, value in options.items()}
-    overwrite = by_name["overwrite"] == str(True)
-    target = Target(by_name["target"], by_name["place"], by_name["run"], overwrite)
-    return PartsRequest(target, by_name["form"], by_name["head"], by_name["partitionby"])
+def request_of(options: Mapping[str, str]) -> PartsRequest:
+    """Return the request that `PartsRequest.options` has made options of."""
+    fields = json.loads(options["request"])
+    return PartsRequest(Target(**fields.pop("target")), **fields)
 
 
 class PartsSink(DataSource):
@@ -78,7 +75,7 @@ class PartsSink(DataSource):
 
     def writer(self, schema: StructType, overwrite: bool) -> PartsWriter:  # noqa: ARG002, FBT001 - Spark's
         """Return a writer of tables with a schema."""
-        return PartsWriter(_request(self.options), schema)
+        return PartsWriter(request_of(self.options), schema)
 
 
 class PartsWriter(DataSourceArrowWriter):

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kraftops.dump.sources.names import Source
 from kraftops.errors import UsageError
+from kraftops.query.csv_rows import csv_line
 from kraftops.query.formats import CSV_SAFE, FORMATS, JSON
 from kraftops.query.query import Query
-from kraftops.query.row import DAMAGE
+from kraftops.query.row import COLUMNS, DAMAGE
 from kraftops.records.meaning import BASE64
 from kraftops.spark.dump.targets import Target
 from kraftops.spark.jobs.run import check_workers
 from kraftops.spark.session.failures import job_errors
 from kraftops.spark.session.session import Session
 from kraftops.spark.source.options import query_text
-from kraftops.spark.source.schemas import row_schema
 from kraftops.spark.source.segment_list import list_schema, read_list
 from kraftops.spark.sql.named_columns import named_columns
 from kraftops.uris import is_remote
@@ -88,7 +88,7 @@ def _options(session: Session, sources: Sequence[Source], query: Query) -> dict[
 def answer(session: Session, sources: Sequence[Source], query: Query, sql: str) -> DataFrame:
     """Return the result of an SQL statement about the table `log`.
 
-    Only the columns that it names are read, so they are looked for in a table without rows first.
+    Only the columns that it names are read.
 
     Raises:
         SparkError: it is not SQL, or names an unknown table or column.
@@ -99,14 +99,11 @@ def answer(session: Session, sources: Sequence[Source], query: Query, sql: str) 
     with job_errors():
         if SEGMENTS_VIEW in sql:
             _define_segments(spark, sources)
-        whole = row_schema(query.decoders([source.decoder for source in sources]))
-        spark.createDataFrame([], whole).createOrReplaceTempView(VIEW)
-        columns = named_columns(spark, sql, whole.names)
-    log_table(session, sources, query, columns)
+    log_table(session, sources, query, named_columns(sql, COLUMNS))
     with job_errors():
         try:
             return spark.sql(sql)
-        except AnalysisException:  # as of * EXCEPT (a column)
+        except AnalysisException:  # a name that only Spark knows to be a column
             log_table(session, sources, query)
             return spark.sql(sql)
 
@@ -264,16 +261,6 @@ def _line(names: Sequence[str], form: str) -> Column:
     record = f.struct(*["`" + name.replace("`", "``") + "`" for name in names])
     to_line = f.to_csv if FORMATS[form].head else f.to_json
     return to_line(record, _LINE_OPTIONS[form]).alias("line")
-
-
-def csv_line(names: Sequence[str]) -> str:
-    """Return names as a line of CSV."""
-    import csv
-    import io
-
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerow(names)
-    return out.getvalue()
 
 
 def with_partition(table: DataFrame, by: str) -> DataFrame:

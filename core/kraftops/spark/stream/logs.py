@@ -19,6 +19,7 @@ from kraftops.records.internal_topics import METADATA
 from kraftops.server.loader.load_plan import HIGH_WATERMARK
 from kraftops.spark.source.committed import Isolation
 from kraftops.spark.source.options import SourceOptions
+from kraftops.spark.source.replicas import broker_identity
 from kraftops.spark.stream.marks import UNREAD, Mark, Marks, directories_by_partition
 from kraftops.uris import is_remote
 
@@ -159,20 +160,12 @@ def _moving(names: Iterable[str]) -> list[str]:
         for name in several:
             parent = _parent(name)
             if parent not in brokers:
-                brokers[parent] = _broker(os.path.join(parent, _PROPERTIES))
+                identity = (None,) if is_remote(parent) else broker_identity(parent)
+                brokers[parent] = parent if None in identity else identity
             if brokers[parent] in seen:
                 duplicates.append(name)
             seen.add(brokers[parent])
     return duplicates
-
-
-def _broker(path: str) -> object:
-    """Return the cluster and the node that `meta.properties` names; else a value of its own."""
-    if is_remote(path) or not os.path.exists(path):
-        return path
-    data = (small_file(path) or {})["data"]
-    identity = data.get("cluster.id"), data.get("node.id", data.get("broker.id"))
-    return path if None in identity else identity
 
 
 def _log(name: str, sources: list[tuple[Source, int]], watermarks: _Offsets) -> StreamLog:
