@@ -6,23 +6,16 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count, zip_longest
-from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from kraftops.dump.sources.listing import listing_pages
-from kraftops.dump.sources.partition_directory import (
-    Log,
-    no_log,
-    partition_log,
-    place_among_logs,
-)
+from kraftops.dump.sources.partition_directory import Log, logs_in, no_log
 from kraftops.dump.sources.remote import WILD, remote_log_pages, remote_logs
 from kraftops.errors import SourceError, UsageError
 from kraftops.fileio.mounts import is_directory, names_in
 from kraftops.log.files import (
     PARTITION_NAME,
     STANDARD_INPUT,
-    TIERED_TOPIC,
     file_name,
     has_bundle_name,
 )
@@ -218,24 +211,11 @@ def _with_parents(path: str) -> Iterator[str]:
 
 def _in_directory(path: str, names: list[str], look: _Look) -> list[Log]:
     """Return the log in a partition's directory, or the logs in a log directory."""
-    log = partition_log(path, names, from_start=look.from_start)
-    if log:
-        return [log]
-    placed_logs = []
-    for name in names:
-        directory = os.path.join(path, name)
-        match = PARTITION_NAME.fullmatch(name)
-        if (match and match[3]) or not is_directory(directory):
-            continue
-        inner = _readable_names(directory, look)
-        if TIERED_TOPIC.fullmatch(name) and not any(map(file_name, inner)):
-            logs = _in_directory(directory, inner, look)
-        else:
-            log = partition_log(directory, inner, from_start=look.from_start)
-            logs = [log] if log else []
-        placed_logs += [(place_among_logs(name, log), log) for log in logs]
-    placed_logs.sort(key=itemgetter(0))
-    return [log for _, log in placed_logs]
+
+    def names_inside(directory: str) -> list[str] | None:
+        return _readable_names(directory, look) if is_directory(directory) else None
+
+    return logs_in(path, names, names_inside, from_start=look.from_start)
 
 
 def _names(directory: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from itertools import pairwise
 from operator import itemgetter
@@ -12,7 +12,15 @@ from typing import NamedTuple
 
 from kraftops.errors import DecodeError, SourceError, UsageError
 from kraftops.log.batch import is_valid, records
-from kraftops.log.files import METADATA_TOPIC, FileKind, FileName, file_name, partition_of
+from kraftops.log.files import (
+    METADATA_TOPIC,
+    PARTITION_NAME,
+    TIERED_TOPIC,
+    FileKind,
+    FileName,
+    file_name,
+    partition_of,
+)
 from kraftops.log.log_file import LogFile
 from kraftops.log.reader import EndReason
 from kraftops.log.streams import open_log
@@ -33,6 +41,33 @@ class Log(NamedTuple):
     sizes: tuple[int, ...] = ()
 
 
+NamesInside = Callable[[str], list[str] | None]
+"""Returns the names in a directory; None for what is not one."""
+
+
+def logs_in(
+    path: str, names: list[str], names_inside: NamesInside, *, from_start: bool
+) -> list[Log]:
+    """Return the log in a partition's directory, or the logs in a log directory."""
+    log = partition_log(path, names, from_start=from_start)
+    if log:
+        return [log]
+    placed_logs = []
+    for name in names:
+        match, directory = PARTITION_NAME.fullmatch(name), os.path.join(path, name)
+        inner = None if match and match[3] else names_inside(directory)
+        if inner is None:
+            continue
+        if TIERED_TOPIC.fullmatch(name) and not any(map(file_name, inner)):
+            logs = logs_in(directory, inner, names_inside, from_start=from_start)
+        else:
+            log = partition_log(directory, inner, from_start=from_start)
+            logs = [log] if log else []
+        placed_logs += [(_place_among_logs(name, log), log) for log in logs]
+    placed_logs.sort(key=itemgetter(0))
+    return [log for _, log in placed_logs]
+
+
 def partition_log(path: str, names: list[str], *, from_start: bool) -> Log | None:
     """Return the log in the directory of a partition; None if it holds none."""
     begin = os.path.join(path, "")
@@ -50,7 +85,7 @@ def partition_log(path: str, names: list[str], *, from_start: bool) -> Log | Non
     return Log([file.path for file in chosen], topic, partition) if chosen else None
 
 
-def place_among_logs(directory: str, log: Log) -> tuple[str, int]:
+def _place_among_logs(directory: str, log: Log) -> tuple[str, int]:
     """Return what the logs in a log directory are sorted by.
 
     It is the name of their directory, but for partitions of a topic, which come by their numbers.

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from operator import itemgetter
 from typing import NamedTuple
 
 from kraftops.dump.sources.listing import EntryPage, EntryPages, whole_listing
-from kraftops.dump.sources.partition_directory import (
-    Log,
-    no_log,
-    partition_log,
-    place_among_logs,
-)
+from kraftops.dump.sources.partition_directory import Log, logs_in, no_log
 from kraftops.errors import SourceError
-from kraftops.log.files import PARTITION_NAME, TIERED_TOPIC, file_name
+from kraftops.log.files import file_name
 from kraftops.log.remote import Entry, list_directory, sizes_of
 
 WILD = re.compile(r"[*?[]")
@@ -96,7 +90,7 @@ def _below(base: str, pages: Iterable[EntryPage], *, from_start: bool) -> Iterat
 def _complete(base: str, entries: Sequence[Entry]) -> int:
     """Return how many entries are of directories that no later entry belongs to or comes before.
 
-    Logs are in the order of `place_among_logs`, entries in that of their names, where `a-10` and
+    Logs are in the order of `logs_in`, entries in that of their names, where `a-10` and
     `a-1.b-0` come before `a-2`: names wait for all others with the same begin. As long as segments
     may come, whose names are numbers, the directory itself may be a partition's.
     """
@@ -139,30 +133,17 @@ def _add_directory(tree: dict[str, list[Entry]], uri: str) -> None:
 
 def _in_directory(uri: str, tree: _Tree, *, from_start: bool) -> list[Log]:
     """Return the log in a partition's directory, or the logs in a log directory."""
-    entries = tree.get(uri, [])
-    log = _partition_log(uri, entries, from_start=from_start)
-    if log:
-        return [log]
-    placed_logs = []
-    for entry in entries:
-        match = PARTITION_NAME.fullmatch(entry.name)
-        if entry.size is not None or (match and match[3]):
-            continue
-        inner = tree[entry.uri]
-        if TIERED_TOPIC.fullmatch(entry.name) and not any(file.size is not None for file in inner):
-            logs = _in_directory(entry.uri, tree, from_start=from_start)
-        else:
-            log = _partition_log(entry.uri, inner, from_start=from_start)
-            logs = [log] if log else []
-        placed_logs += [(place_among_logs(entry.name, log), log) for log in logs]
-    placed_logs.sort(key=itemgetter(0))
-    return [log for _, log in placed_logs]
+
+    def names_inside(directory: str) -> list[str] | None:
+        return [entry.name for entry in tree[directory]] if directory in tree else None
+
+    logs = logs_in(uri, names_inside(uri) or [], names_inside, from_start=from_start)
+    return [log._replace(sizes=_sizes(log, tree)) for log in logs]
 
 
-def _partition_log(uri: str, entries: list[Entry], *, from_start: bool) -> Log | None:
-    sizes = {entry.name: entry.size for entry in entries if entry.size is not None}
-    log = partition_log(uri, [*sizes], from_start=from_start)
-    return log and log._replace(sizes=tuple(sizes[path.rpartition("/")[2]] for path in log.paths))
+def _sizes(log: Log, tree: _Tree) -> tuple[int, ...]:
+    sizes = {entry.uri: entry.size or 0 for entry in tree[log.paths[0].rpartition("/")[0]]}
+    return tuple(sizes[path] for path in log.paths)
 
 
 def _matching(pattern: str, *, from_start: bool) -> Iterator[Log]:
