@@ -169,7 +169,7 @@ def spark_request(ctx: click.Context, options: SparkFindOptions) -> SparkRequest
         for name in sorted(given.keys() & {*SPARK}):
             raise click.UsageError(f"{given[name]} needs --spark", ctx)
         return None
-    from kraftops.spark.session.site import site_conf
+    from kraftops.spark.session.settings import site_conf
 
     site = site_conf(os.environ)
     by_name = dict(site)

@@ -7,7 +7,7 @@ import pytest
 from kraftops.dump.scan.arrow import arrow_batches, arrow_schema, write_parquet
 from kraftops.fileio.output import OutputError, OutputFlags
 from kraftops.query.row import Row
-from kraftops.spark.dump.joining import join, join_part
+from kraftops.spark.dump.dump_job import Output, join, join_part
 from kraftops.spark.dump.targets import Target
 
 REPLACING = OutputFlags(overwrite=True)
@@ -38,7 +38,7 @@ def put_parquet(target: Target, name: str, *offsets: int) -> str:
 def test_lines_follow_one_another(target: Target, tmp_path: Path, form: str) -> None:
     names = put(target, b=b"1\n2\n", a=b"", c=b"3\n")
 
-    join(target, names, form, str(tmp_path / "out"))
+    join(target, names, form, Output(str(tmp_path / "out")))
 
     assert (tmp_path / "out").read_bytes() == b"1\n2\n3\n"
 
@@ -46,7 +46,7 @@ def test_lines_follow_one_another(target: Target, tmp_path: Path, form: str) -> 
 def test_csv_has_one_head(target: Target, tmp_path: Path) -> None:
     names = put(target, a=b"h,i\n1,2\n", b=b"h,i\n", c=b"h,i\n3,4\n")
 
-    join(target, names, "csv", str(tmp_path / "out"))
+    join(target, names, "csv", Output(str(tmp_path / "out")))
 
     assert (tmp_path / "out").read_bytes() == b"h,i\n1,2\n3,4\n"
 
@@ -55,7 +55,7 @@ def test_rows_of_parquet_files_are_in_one_table(target: Target, tmp_path: Path) 
     pq = pytest.importorskip("pyarrow.parquet")
     names = [put_parquet(target, "a", 1, 2), put_parquet(target, "b"), put_parquet(target, "c", 3)]
 
-    join(target, names, "parquet", str(tmp_path / "out"))
+    join(target, names, "parquet", Output(str(tmp_path / "out")))
 
     assert pq.read_table(tmp_path / "out").column("offset").to_pylist() == [1, 2, 3]
 
@@ -64,7 +64,12 @@ def test_file_stays_as_it_was_if_a_part_is_missing(target: Target, tmp_path: Pat
     (tmp_path / "out").write_bytes(b"earlier")
 
     with pytest.raises(OutputError, match="no"):
-        join(target, [*put(target, a=b"1\n"), "none"], "text", str(tmp_path / "out"), REPLACING)
+        join(
+            target,
+            [*put(target, a=b"1\n"), "none"],
+            "text",
+            Output(str(tmp_path / "out"), flags=REPLACING),
+        )
 
     assert (tmp_path / "out").read_bytes() == b"earlier"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kraftops.errors import UsageError
-from kraftops.spark.session.site import site_conf
+from kraftops.spark.session.settings import site_conf
 
 TEXT = """# of the site
 spark.master            yarn

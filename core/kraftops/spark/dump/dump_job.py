@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import groupby
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from kraftops.dump.report import Report
 from kraftops.dump.sources.parts import ReportMerger
-from kraftops.fileio.output import PLAIN, OutputError, OutputFlags
+from kraftops.fileio.output import PLAIN, OutputError, OutputFlags, open_output
+from kraftops.query.formats import FORMATS
 from kraftops.query.query import Query
 from kraftops.spark.dump.dump_task import DumpWork, WrittenPart
-from kraftops.spark.dump.joining import join, join_part
-from kraftops.spark.dump.targets import ENDINGS, Target, abandon, commit, part_name, prepared_target
+from kraftops.spark.dump.targets import (
+    ENDINGS,
+    Target,
+    abandon,
+    commit,
+    part_name,
+    prepared_target,
+    publish_file,
+)
 from kraftops.spark.jobs.planning import Split
 from kraftops.spark.jobs.run import run_by_range
 from kraftops.spark.session.job_progress import Show
 from kraftops.spark.session.session import Session
+
+_BLOCK = 8 << 20  # bytes that are copied at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +75,7 @@ def dump(
     try:
         written = _written(session, waves, query, target, show)
         if output.single_file:
-            join(target, [part.name for part in written], query.form, output.path, output.flags)
+            join(target, [part.name for part in written], query.form, output)
             abandon(target)
         else:
             commit(target, _parts(written, target, query.form), query.form)
@@ -125,3 +137,61 @@ def _outcome(written: Sequence[WrittenPart]) -> Outcome:
         damaged,
         sum(part.more_offsets for part in written),
     )
+
+
+def join(target: Target, names: Sequence[str], form: str, output: Output) -> None:
+    """Write the parts *names* to the file of an *output*, whole or not at all.
+
+    Raises:
+        OutputError: it cannot be written, or a part cannot be read.
+    """
+    if target.is_remote:
+        name = target.attempt_name("joined", ENDINGS[form], 0)
+        join_part(target, names, form, name)
+        publish_file(target, name)
+        return
+    with open_output(output.path, flags=output.flags) as fd, open(fd, "wb", closefd=False) as file:
+        _join(target, names, form, file)
+
+
+def join_part(target: Target, names: Sequence[str], form: str, name: str) -> None:
+    """Write the files *names*, which together are a part, to the file *name* of the target.
+
+    Raises:
+        OutputError: it cannot be written, or one of them cannot be read.
+    """
+    with target.writing(name) as file:
+        _join(target, names, form, file)
+
+
+def _join(target: Target, names: Sequence[str], form: str, file: BinaryIO) -> None:
+    if FORMATS[form].is_columns:
+        _join_parquet(target, names, file)
+        return
+    for number, name in enumerate(names):
+        with target.reading(name) as part:
+            if FORMATS[form].head and number:
+                _pass_line(part)
+            shutil.copyfileobj(part, file, _BLOCK)
+
+
+def _join_parquet(target: Target, names: Sequence[str], file: BinaryIO) -> None:
+    import pyarrow.parquet as pq
+
+    with ExitStack() as opened:
+        writer = None
+        for name in names:
+            with target.reading(name) as part:
+                table = pq.ParquetFile(part)
+                if writer is None:
+                    writer = opened.enter_context(
+                        pq.ParquetWriter(file, table.schema_arrow, compression="zstd")
+                    )
+                for number in range(table.num_row_groups):
+                    writer.write_table(table.read_row_group(number))
+
+
+def _pass_line(part: BinaryIO) -> None:
+    """Skip the header line of CSV, which has no quoted newlines."""
+    while part.read(1) not in (b"\n", b""):
+        pass

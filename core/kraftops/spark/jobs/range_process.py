@@ -24,11 +24,11 @@ _PROGRAM = "from kraftops.spark.jobs.range_process import main; main()"
 _FAILED = 3
 """Exit code of a process that has not died, but says why it cannot read or write."""
 
-Batches = Callable[["ByteRange", "Query", "pa.Schema", "Report"], "Iterator[pa.RecordBatch]"]
+Batches = Callable[["ByteRange", "Query", "Report", "pa.Schema"], "Iterator[pa.RecordBatch]"]
 
 
 def range_batches(
-    part: ByteRange, query: Query, schema: pa.Schema, report: Report
+    part: ByteRange, query: Query, report: Report, schema: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a byte range, or a row that says why the file cannot be read."""
     try:
@@ -37,19 +37,8 @@ def range_batches(
         yield from arrow_batches([unreadable_row(part, error.message)], schema)
 
 
-def strict_batches(
-    part: ByteRange, query: Query, schema: pa.Schema, report: Report
-) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a byte range.
-
-    Raises:
-        SourceError: the file cannot be read.
-    """
-    return scan_batches(part, query, report, schema)
-
-
 def spooled(
-    part: ByteRange, query: Query, schema: pa.Schema, report: Report, read: Batches = range_batches
+    part: ByteRange, query: Query, report: Report, schema: pa.Schema, read: Batches = range_batches
 ) -> IO[bytes] | None:
     """Return a file with the rows of a byte range, an Arrow stream; None if the process died.
 
@@ -59,7 +48,7 @@ def spooled(
     file = TemporaryFile()  # noqa: SIM115 - the caller closes it
     done = subprocess.run(  # noqa: S603 - this module
         [sys.executable, "-c", _PROGRAM],
-        input=pickle.dumps((part, query, schema, report, read)),
+        input=pickle.dumps((part, query, report, schema, read)),
         stdout=file,
         stderr=subprocess.PIPE,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
@@ -78,10 +67,10 @@ def main() -> None:
     """Write the rows of the byte range on standard input to standard output."""
     import pyarrow as pa
 
-    part, query, schema, report, read = pickle.load(sys.stdin.buffer)  # noqa: S301 - of `spooled`
+    part, query, report, schema, read = pickle.load(sys.stdin.buffer)  # noqa: S301 - of `spooled`
     try:
         with pa.ipc.new_stream(sys.stdout.buffer, schema) as stream:
-            for batch in read(part, query, schema, report):
+            for batch in read(part, query, report, schema):
                 stream.write_batch(batch)
         sys.stdout.buffer.flush()
     except (KraftopsError, OSError) as error:

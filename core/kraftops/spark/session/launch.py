@@ -7,7 +7,7 @@ import signal
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from threading import current_thread, main_thread
 from typing import IO, TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from kraftops.spark.session.settings import Settings, server_text
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
+    from pyspark.sql import SparkSession
 
 _STANDALONE = "spark://"
 _KUBERNETES = "k8s://"
@@ -30,8 +31,8 @@ _NOISE = ("\t", "WARN", "NOTE", "Error: Could not create", "Error: A fatal excep
 
 
 @contextmanager
-def running_context(settings: Settings) -> Iterator[SparkContext]:
-    """Start a JVM with Spark and its context, and end both.
+def running_session(settings: Settings) -> Iterator[SparkSession]:
+    """Start a JVM with Spark, begin a session, and end both.
 
     Raises:
         UsageError: Java is missing, or the master is malformed.
@@ -42,6 +43,7 @@ def running_context(settings: Settings) -> Iterator[SparkContext]:
     from pyspark import SparkConf, SparkContext
     from pyspark.errors import PySparkException
     from pyspark.java_gateway import launch_gateway
+    from pyspark.sql import SparkSession
 
     check_reachable(settings.master)
     if settings.is_local:
@@ -50,29 +52,34 @@ def running_context(settings: Settings) -> Iterator[SparkContext]:
         _silence_loggers()
         warnings.filterwarnings("ignore", module=r"pyspark\.")  # about its own pandas, for example
     conf = SparkConf(loadDefaults=False).setAll(list(settings.all_conf().items()))
-    with TemporaryDirectory(prefix="kraftops-") as directory, _log(settings) as log:
+    with (
+        TemporaryDirectory(prefix="kraftops-") as directory,
+        _log(settings) as log,
+        ExitStack() as begun,
+    ):
         os.environ["JAVA_HOME"] = java_home(os.environ, directory)
         streams = {} if log is None else {"stdout": log, "stderr": log}
-        gateway: Any = None
-        context = None
         try:
-            try:
-                with _deferred_interrupt():
-                    gateway = launch_gateway(conf, streams)  # type: ignore[no-untyped-call]
-            except PySparkException as error:
-                raise SparkError(f"Spark does not start: {_last_line(log) or error}") from error
-            except OSError as error:
-                hint = "unset SPARK_HOME" if "SPARK_HOME" in os.environ else None
-                raise SparkError(f"Spark does not start: {error}", hint) from error
-            with _kept_interrupt_handler(), job_errors("Spark does not start"):
-                context = SparkContext(conf=conf, gateway=gateway)
-                _check_registered(context, settings)
-            yield context
-        finally:
-            if context is not None:
-                with suppress(Exception):
-                    context.stop()
-            _stop_jvm(gateway)
+            with _deferred_interrupt():
+                gateway: Any = launch_gateway(conf, streams)  # type: ignore[no-untyped-call]
+                begun.callback(_stop_jvm, gateway)
+        except PySparkException as error:
+            raise SparkError(f"Spark does not start: {_last_line(log) or error}") from error
+        except OSError as error:
+            hint = "unset SPARK_HOME" if "SPARK_HOME" in os.environ else None
+            raise SparkError(f"Spark does not start: {error}", hint) from error
+        with _kept_interrupt_handler(), job_errors("Spark does not start"):
+            context = SparkContext(conf=conf, gateway=gateway)
+            begun.callback(_stop, context)
+            _check_registered(context, settings)
+        spark = SparkSession(context)
+        begun.callback(_stop, spark)  # or Spark would take it for one that runs
+        yield spark
+
+
+def _stop(begun: SparkContext | SparkSession) -> None:
+    with suppress(Exception):
+        begun.stop()
 
 
 def _check_registered(context: SparkContext, settings: Settings) -> None:
@@ -159,8 +166,6 @@ def _last_line(log: IO[bytes] | None) -> str:
 
 def _stop_jvm(gateway: Any) -> None:
     """End the JVM, and wait until it has deleted its directories."""
-    if gateway is None:
-        return
     from subprocess import TimeoutExpired
 
     from pyspark import SparkContext

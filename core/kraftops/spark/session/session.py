@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ from kraftops.origin import extra_remedy
 from kraftops.spark.session.connect import connected, given_conf
 from kraftops.spark.session.failures import job_errors
 from kraftops.spark.session.job_progress import workers_awaited
-from kraftops.spark.session.launch import running_context
+from kraftops.spark.session.launch import running_session
 from kraftops.spark.session.our_jobs import OurJobs, among_others
 from kraftops.spark.session.settings import Settings
 from kraftops.spark.session.shipping import packed
@@ -92,23 +92,10 @@ def started(settings: Settings) -> Iterator[Session]:
             with _ready(session), session.jobs.named():
                 yield session
     else:
-        with running_context(settings) as context, _session(context) as spark:
+        with running_session(settings) as spark:
             session = Session(spark, replace(settings, master=settings.full_master))
             with _ready(session), session.jobs.named():
                 yield session
-
-
-@contextmanager
-def _session(context: SparkContext) -> Iterator[SparkSession]:
-    """Begin a session in a context, and stop it, or Spark would take it for one that runs."""
-    from pyspark.sql import SparkSession
-
-    spark = SparkSession(context)
-    try:
-        yield spark
-    finally:
-        with suppress(Exception):
-            spark.stop()
 
 
 @contextmanager

@@ -6,8 +6,10 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 
-from kraftops.errors import UsageError
+from kraftops.errors import DecodeError, UsageError
+from kraftops.java.properties import properties
 from kraftops.memory import VARIABLE
 
 DEFAULT_MASTER = "local[*,4]"
@@ -15,6 +17,7 @@ CONF_PREFIX = "spark.kraftops."
 """Prefix of the names of our own configuration."""
 CONF_NAMES = ("splitBytes", "workerSeconds")
 """Names of our own configuration, after the prefix."""
+_SITE_FILE = "spark-defaults.conf"
 _TRIES = 4  # the default of `spark.task.maxFailures`
 _WORKER_SECONDS = 120
 _LOCAL = re.compile(r"local(?:\[(\d+|\*)(?:\s*,\s*(\d+))?\])?")
@@ -164,3 +167,31 @@ def server_text(master: str) -> str:
 def _cores() -> int:
     affinity = getattr(os, "sched_getaffinity", None)  # not on every system
     return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
+def site_conf(environ: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """Return the names and values of the file that Spark reads (`SparkSubmitArguments`).
+
+    Without SPARK_CONF_DIR and SPARK_HOME it is in the package pyspark. Spark ignores names that do
+    not begin with `spark.`.
+
+    Raises:
+        UsageError: the file cannot be read.
+    """
+    home = environ.get("SPARK_HOME")
+    if not home:
+        spec = find_spec("pyspark")
+        home = next(iter(spec.submodule_search_locations or ()), "") if spec else ""
+    path = os.path.join(environ.get("SPARK_CONF_DIR") or os.path.join(home, "conf"), _SITE_FILE)
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            read = properties(file.read())
+    except FileNotFoundError:
+        return ()
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+    except DecodeError as error:
+        raise UsageError(f"{path}: {error.message}") from error
+    return tuple(
+        (name, line.value.strip()) for name, line in read.items() if name.startswith("spark.")
+    )

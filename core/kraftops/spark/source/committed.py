@@ -69,8 +69,7 @@ class Isolation:
 
     def _aborted(self, rows: pa.RecordBatch) -> pa.Array:
         """Tell of each row whether it is of an aborted transaction."""
-        spans = (_Span(txn.producer_id, txn.first_offset, txn.last_offset) for txn in self.aborted)
-        return _is_in_any(rows, spans)
+        return _is_in_any(rows, self.aborted)
 
 
 class _Span(NamedTuple):
@@ -81,7 +80,7 @@ class _Span(NamedTuple):
     last_offset: int = NO_LIMIT
 
 
-def _is_in_any(rows: pa.RecordBatch, spans: Iterable[_Span]) -> pa.Array:
+def _is_in_any(rows: pa.RecordBatch, spans: Iterable[_Span | AbortedTxn]) -> pa.Array:
     """Tell of each row whether it is in a transaction; null if it is not a record."""
     import pyarrow as pa
     import pyarrow.compute as pc

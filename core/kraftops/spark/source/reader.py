@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 
 from kraftops.dump.report import Report
-from kraftops.dump.scan.arrow import arrow_batches, merged
+from kraftops.dump.scan.arrow import arrow_batches, merged, scan_batches
 from kraftops.dump.sources.names import Source
 from kraftops.errors import UsageError
 from kraftops.log.ranges import ByteRange
@@ -20,7 +20,7 @@ from kraftops.memory import keep_freed_memory
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
 from kraftops.spark.jobs.planning import Split, plan_splits
-from kraftops.spark.jobs.range_process import range_batches, spooled, strict_batches
+from kraftops.spark.jobs.range_process import range_batches, spooled
 from kraftops.spark.jobs.topic_ids import topic_ids_here
 from kraftops.spark.jobs.worker_crashes import crash_rows, is_last_try
 from kraftops.spark.source.committed import Isolation, isolations
@@ -114,7 +114,7 @@ class Reader(DataSourceReader):
         """
         self._options = options
         self._sources = sources
-        self._read_range = range_batches if is_lenient else strict_batches
+        self._read_range = range_batches if is_lenient else scan_batches
         self._table = table
         names = frozenset(table.scanned.names)
         self.query: Query = replace(options.query, columns=names)
@@ -181,7 +181,7 @@ class Reader(DataSourceReader):
             if is_last_try(tries):
                 rows = self._in_process(part, query_here, schema)
             else:
-                rows = self._read_range(part, query_here, schema, self._table.report())
+                rows = self._read_range(part, query_here, self._table.report(), schema)
             yield from self._table.batches(rows, part.path, partition.isolations.get(part.path))
 
     def _in_process(
@@ -196,7 +196,7 @@ class Reader(DataSourceReader):
         """
         import pyarrow as pa
 
-        file = spooled(part, query, schema, self._table.report(), self._read_range)
+        file = spooled(part, query, self._table.report(), schema, self._read_range)
         if file is None:
             crashed = crash_rows(part, query, Report(), self._options.tries - 1)
             yield from arrow_batches(crashed, schema)
