@@ -2,6 +2,7 @@
 
 from kraftops.errors import SourceError, UsageError
 from kraftops.log.batch import HEADER_SIZE
+from kraftops.log.batch_search import batch_at
 from kraftops.log.files import FileKind, file_name
 from kraftops.log.heads import head_in, heads
 from kraftops.log.indexes import OffsetEntry, OffsetIndex
@@ -43,12 +44,14 @@ def indexed_position(
 def resumed(part: ByteRange) -> ByteRange:
     """Return a range from the first batch on that ends after its start.
 
-    The lengths of the batches from an index entry on tell, else of all: what was read before may
-    have ended amid a batch, and a payload may look like one.
+    What was read before may have ended amid a batch, and a payload may look like one: a chain of
+    batches before it tells, else the lengths of all from an index entry on.
     """
     with LogFile(part.path) as log:
         stop = log.size if part.stop is None else min(part.stop, log.size)
         begin = indexed_position(log, stop, near=part.start)
-        chain = (head for head in heads(log, begin, stop) if head.end > part.start)
-        first = next(chain, None)
+        first = batch_at(log, part.start, stop, begin)
+        if first is None:
+            chain = (head for head in heads(log, begin, stop) if head.end > part.start)
+            first = next(chain, None)
     return part._replace(start=stop if first is None else first.position)

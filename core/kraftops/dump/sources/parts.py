@@ -13,6 +13,7 @@ from kraftops.errors import SourceError, UsageError
 from kraftops.fileio.mounts import archive_of, status_of
 from kraftops.java.text import path_text
 from kraftops.log.batch import int64
+from kraftops.log.batch_search import cut_by_size
 from kraftops.log.files import STANDARD_INPUT, FileKind, FileName, file_name
 from kraftops.log.indexes import OffsetIndex
 from kraftops.log.log_file import LogFile
@@ -108,8 +109,8 @@ def plan_parts(
 ) -> Iterator[ByteRange]:
     """Yield the parts of files: logs and snapshots are cut into about *part_bytes*.
 
-    *max_bytes* of each log are read. A remote log is cut only if *cut_remote* is set, and by the
-    index beside it.
+    *max_bytes* of each log are read. A remote log is cut only if *cut_remote* is set: by the index
+    beside it, or by its size into larger parts.
     """
     for path in map(path_text, paths):
         name = file_name(path)
@@ -129,9 +130,19 @@ def plan_parts(
         with log:
             limit = None if max_bytes == NO_LIMIT else max_bytes
             if is_remote(path):
-                yield from _cut_by_index(log, name, part_bytes, limit) or [ByteRange(path)]
+                yield from _cut_remote(log, name, part_bytes, limit)
             else:
                 yield from cut_log(log, part_bytes, limit, identity)
+
+
+def _cut_remote(
+    log: LogFile, name: FileName, part_bytes: int, limit: int | None
+) -> list[ByteRange]:
+    try:
+        by_index = _cut_by_index(log, name, part_bytes, limit)
+        return by_index or cut_by_size(log, part_bytes, limit)
+    except SourceError:
+        return [ByteRange(log.path)]  # its reader reports the error
 
 
 def _cut_by_index(

@@ -59,8 +59,8 @@ def plan_splits(  # noqa: PLR0913 - all but two have defaults, and are given by 
     """Return the splits of sources, in order.
 
     A file is cut at the boundaries of its batches, small files are put together. Files far away are
-    cut by their indexes, and stay whole without, or where there are enough of them for all cores: a
-    value may look like batches, so that nothing else tells a boundary without reading up to it.
+    cut by their indexes, or where batches are found near the cuts; they stay whole where there are
+    enough of them for all cores.
     Files that cannot be read have splits, too: the task reports them.
 
     Args:
@@ -87,7 +87,7 @@ def planned(session: Session, sources: Sequence[Source], max_bytes: int) -> list
 
 
 def cut_locally(paths: Sequence[str], target: int, max_bytes: int) -> list[list[ByteRange]]:
-    """Return the ranges of each file: one here is read to cut it, another has its index."""
+    """Return the ranges of each file: one here is read to cut it, of another little."""
     return [list(plan_parts([path], target, max_bytes, cut_remote=True)) for path in paths]
 
 

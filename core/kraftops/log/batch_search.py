@@ -1,0 +1,84 @@
+"""Find a batch in the middle of a log without an index, by the chain of batches before it.
+
+A value may itself be whole batches, so that a right checksum proves nothing. But a batch that
+begins before a window of twice the largest size ends in its first half, so that a batch of the log
+begins there. Of all chains of right lengths, checksums and growing offsets from there on, the first
+one that leads through the window is the log's: one that begins inside of a batch ends with it, or
+goes on as the log does.
+"""
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from google_crc32c import value as crc32c
+
+from kraftops.log.batch import CRC_START, HEADER_SIZE
+from kraftops.log.damage.candidates import candidates
+from kraftops.log.heads import Head, head_in, heads
+from kraftops.log.log_file import LogFile
+from kraftops.log.ranges import ByteRange
+
+LARGEST = 1_048_588
+"""Bytes of a batch: Kafka's default for `message.max.bytes`. A chain with a larger one is none."""
+_WINDOWS = 64  # that a range has at least, so that searches read 2 % of a file at most
+
+
+def batch_at(log: LogFile, near: int, stop: int, known: int = 0) -> Head | None:
+    """Return the batch that has byte *near*, before *stop*; None if no chain tells it.
+
+    At *known*, a batch begins. From there, lengths lead to it, if that is not far.
+
+    Raises:
+        SourceError: the file cannot be read.
+    """
+    begin = near - 2 * LARGEST
+    if begin <= known:
+        return next((head for head in heads(log, known, stop) if head.end > near), None)
+    end = min(near + HEADER_SIZE, stop)
+    log.expect(begin, end)
+    block = log.read_at(begin, end - begin)
+    read = lambda index, size: block[index : index + size]  # noqa: E731
+    chains = (
+        _last_of_chain(block, candidate.start, begin, near)
+        for candidate in candidates(block, 0, LARGEST, len(block), read)
+    )
+    last = next(filter(None, chains), None)
+    return last if last and last.end <= stop else None
+
+
+def _last_of_chain(block: bytes, index: int, begin: int, near: int) -> Head | None:
+    """Return the batch with byte *near*, if a chain in a block from byte *begin* leads there."""
+    before = -1
+    while (head := head_in(block, index, begin)) and head.size <= LARGEST:
+        if head.base_offset <= before:  # also of old messages, which have none
+            return None
+        if head.end > near:
+            return head
+        if crc32c(block[index + CRC_START : index + head.size]) != head.crc:
+            return None
+        index, before = index + head.size, head.last_offset
+    return None
+
+
+def cut_by_size(log: LogFile, target_bytes: int, stop: int | None = None) -> list[ByteRange]:
+    """Return ranges as of `cut_log`, and read little; where no batch is proven, none begins.
+
+    Raises:
+        SourceError: the file cannot be read.
+    """
+    end = log.size if stop is None else min(log.size, stop)
+    starts = [*_starts(log, max(target_bytes, _WINDOWS * 2 * LARGEST), end), end]
+    return [
+        ByteRange(log.path, start, until, is_last=until == end) for start, until in pairwise(starts)
+    ]
+
+
+def _starts(log: LogFile, target: int, end: int) -> Iterator[int]:
+    start, near = 0, target
+    yield start
+    while near < end:
+        head = batch_at(log, near, end, start)
+        if head and head.end < end:
+            start = head.position if head.position == near else head.end
+            yield start
+        near = max(start, near) + target
