@@ -95,14 +95,14 @@ def _narrowed(limits: Filter, condition: syntax.Condition, types: frozenset[str]
         case syntax.Compare(syntax.Path(("offset",)), sign, syntax.Literal(int(value))) if (
             sign in _RANGES
         ):
-            first, last = _range(sign, value)
+            first, last = value_range(sign, value)
             if first <= _MOST and last >= _LEAST:
                 first, last = max(limits.first_offset, first), min(limits.last_offset, last)
                 return replace(limits, first_offset=first, last_offset=last)
         case syntax.Compare(syntax.Path(("timestamp",)), sign, syntax.Literal(int(value))) if (
             sign in _RANGES
         ):
-            first, last = _range(sign, value)
+            first, last = value_range(sign, value)
             if first <= _MOST and last >= _LEAST:
                 first, last = max(limits.since, first), min(limits.until, last + 1)
                 return replace(limits, since=first, until=last)
@@ -113,7 +113,7 @@ def _narrowed(limits: Filter, condition: syntax.Condition, types: frozenset[str]
     return None
 
 
-def _range(sign: str, value: int) -> tuple[int, int]:
+def value_range(sign: str, value: int) -> tuple[int, int]:
     """Return the first and the last number that a comparison selects."""
     first, last = _RANGES[sign]
     return _LEAST if first is None else value + first, _MOST if last is None else value + last

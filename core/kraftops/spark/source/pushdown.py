@@ -20,19 +20,12 @@ from kraftops.query.conditions.syntax import (
     text_of,
 )
 from kraftops.query.filters import Filter, normal_type
+from kraftops.query.where import value_range
 
 if TYPE_CHECKING:
     from pyspark.sql.datasource import Filter as SparkFilter
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_RANGES = {
-    "EqualTo": (0, 0),
-    "GreaterThan": (1, None),
-    "GreaterThanOrEqual": (0, None),
-    "LessThan": (None, -1),
-    "LessThanOrEqual": (None, 0),
-}
-"""Differences of the first and the last matching value from the given one."""
 _SIGNS = {
     "EqualTo": "=",
     "GreaterThan": ">",
@@ -40,6 +33,8 @@ _SIGNS = {
     "LessThan": "<",
     "LessThanOrEqual": "<=",
 }
+_SIGNS_AMID_MS = {">=": ">", "<": "<="}
+"""What compares whole ms with a time between two of them."""
 _COLUMNS: dict[str, type] = {
     "file": str,
     "topic": str,
@@ -69,13 +64,13 @@ def pushed(narrowed: Filter, condition: SparkFilter) -> tuple[Filter, bool]:
         return (replace(narrowed, types=both), False) if both else (narrowed, False)
     if column in _COLUMNS:
         return _with_condition(narrowed, column, name, value), False
-    if column == "timestamp" and isinstance(value, datetime):
-        return _pushed_time(narrowed, name, value)
-    if column != "offset" or name not in _RANGES or not isinstance(value, int):
+    sign = _SIGNS.get(name)
+    if column == "timestamp" and sign and isinstance(value, datetime):
+        return _with_time(narrowed, sign, value), True
+    if column != "offset" or not sign or not isinstance(value, int):
         return narrowed, False
-    first, last = _RANGES[name]
-    low = narrowed.first_offset if first is None else max(narrowed.first_offset, value + first)
-    high = narrowed.last_offset if last is None else min(narrowed.last_offset, value + last)
+    first, last = value_range(sign, value)
+    low, high = max(narrowed.first_offset, first), min(narrowed.last_offset, last)
     return replace(narrowed, first_offset=low, last_offset=high), True
 
 
@@ -106,22 +101,15 @@ def pushed_text(taken: Iterable[SparkFilter], evaluated: Iterable[SparkFilter]) 
     return f"filters in the scan: {listed(taken)}; in Spark: {listed(evaluated)}"
 
 
-def _pushed_time(narrowed: Filter, name: str, value: datetime) -> tuple[Filter, bool]:
+def _with_time(narrowed: Filter, sign: str, value: datetime) -> Filter:
     """Return *narrowed* narrowed by a condition on the time; Spark's times have microseconds.
 
     Times beyond Spark's range are null there, which no condition matches.
     """
     moment = value if value.tzinfo else value.replace(tzinfo=UTC)
     ms, rest = divmod((moment - _EPOCH) // timedelta(microseconds=1), 1000)
-    next_ms = ms + (rest > 0)
-    since, until = {
-        "EqualTo": (next_ms, ms + 1),
-        "GreaterThan": (ms + 1, MOST_MS + 1),
-        "GreaterThanOrEqual": (next_ms, MOST_MS + 1),
-        "LessThan": (LEAST_MS, next_ms),
-        "LessThanOrEqual": (LEAST_MS, ms + 1),
-    }.get(name, (None, None))
-    if since is None or until is None:
-        return narrowed, False
-    since, until = max(narrowed.since, since), min(narrowed.until, until)
-    return replace(narrowed, since=since, until=until), True
+    first, last = value_range(_SIGNS_AMID_MS.get(sign, sign) if rest else sign, ms)
+    if rest and sign == "=":
+        first = ms + 1  # no record has this time
+    since = max(narrowed.since, first, LEAST_MS)
+    return replace(narrowed, since=since, until=min(narrowed.until, min(last, MOST_MS) + 1))
