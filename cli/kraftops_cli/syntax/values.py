@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from kraftops.display.sizes import size_of
+
 _MAX_SECONDS = 10_000_000  # a third of a year; the system's calls refuse far larger ones
 
 
@@ -63,8 +65,7 @@ class Size(click.ParamType[int]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Return the bytes in the text *value*."""
-        match = re.fullmatch(r"([0-9]{1,15})([kmgt]?)", str(value).lower())
-        size = int(match[1]) << 10 * " kmgt".index(match[2] or " ") if match else 0
+        size = size_of(str(value))
         if not self._minimum <= size <= _LARGEST_SIZE:
             least = f"{self._minimum >> 20}m" if self._minimum >> 20 else self._minimum
             near = re.match(r"[0-9]{1,15}[kmgt]", str(value).lower())

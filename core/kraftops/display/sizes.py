@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 _FIRST_NAMES = 20  # more would hide what comes next on one screen
@@ -22,6 +23,12 @@ def size_text(size: int) -> str:
         value /= 1024
         unit += 1
     return f"{value:.1f} {_UNITS[unit]}"
+
+
+def size_of(text: str) -> int:
+    """Return the bytes of a number with a unit of 1024, as 512m; 0 if it is none."""
+    match = re.fullmatch(r"([0-9]{1,15})([kmgt]?)", text.lower())
+    return int(match[1]) << 10 * " kmgt".index(match[2] or " ") if match else 0
 
 
 def named(thing: str, names: Iterable[int]) -> str:

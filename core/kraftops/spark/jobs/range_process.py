@@ -15,7 +15,7 @@ from kraftops.dump.scan.arrow import arrow_batches, scan_batches
 from kraftops.errors import KraftopsError, SourceError, UsageError
 from kraftops.log.ranges import ByteRange
 from kraftops.query.query import Query
-from kraftops.spark.jobs.worker_crashes import unreadable_row
+from kraftops.query.record_rows import damage_row
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,7 +34,7 @@ def range_batches(
     try:
         yield from scan_batches(part, query, report, schema)
     except (SourceError, UsageError) as error:
-        yield from arrow_batches([unreadable_row(part, error.message)], schema)
+        yield from arrow_batches([damage_row(part.path, part.start, error.message)], schema)
 
 
 def spooled(

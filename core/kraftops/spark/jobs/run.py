@@ -79,7 +79,9 @@ def tasks(
     """Return a table of what *work* yields: rows of *columns*, of each thing a task."""
     from kraftops.spark.jobs.task_source import task_table
 
-    return task_table(session.spark, things, shipped(session, work), columns)
+    if not session.settings.is_local:  # workers on other machines may lack modules
+        work = ShippedWork(work)
+    return task_table(session.spark, things, work, columns)
 
 
 def run_by_range(
@@ -158,13 +160,6 @@ def _name(work: object) -> str:
     inner = work.work if isinstance(work, RetryByRange) else work
     name = getattr(inner, "__name__", type(inner).__name__).removesuffix("Work")
     return " ".join(re.findall(r"[A-Z]?[a-z0-9]+", name)).lower()
-
-
-def shipped(
-    session: Session, work: Callable[[Iterable[T]], Iterable[R]]
-) -> Callable[[Iterable[T]], Iterable[R]]:
-    """Return work that names missing modules, where workers run on other machines."""
-    return work if session.settings.is_local else ShippedWork(work)
 
 
 def check_workers(session: Session) -> None:

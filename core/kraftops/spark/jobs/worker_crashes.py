@@ -69,8 +69,3 @@ def crash_rows(part: ByteRange, query: Query, report: Report, tries: int) -> Ite
     row = damage_row(part.path, part.start, f"position {part.start}: {detail}")
     if query.filter.matches(row):
         yield row
-
-
-def unreadable_row(part: ByteRange, reason: str) -> Row:
-    """Return the row of a file that cannot be read at all."""
-    return damage_row(part.path, part.start, reason)

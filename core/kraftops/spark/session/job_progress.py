@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
-from functools import partial, wraps
+from contextlib import contextmanager, nullcontext
+from functools import partial
 from threading import Event
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kraftops.parallel.background import background_work
 from kraftops.spark.session.failures import SparkError
+from kraftops.spark.session.our_jobs import OurJobs, spark_may_be_gone
 from kraftops.spark.session.settings import server_text
 
 if TYPE_CHECKING:
     from pyspark import SparkStageInfo, StatusTracker
-
-    from kraftops.spark.session.our_jobs import OurJobs
 
 _SHOW_SECONDS = 0.2
 _LOOK_SECONDS = 0.5
@@ -103,21 +102,7 @@ def workers_awaited(jobs: OurJobs, master: str, patience: int) -> Iterator[None]
             raise SparkError(text, hint=hint, code="not-in-time") from error
 
 
-def _ends_with_spark(look: Callable[..., None]) -> Callable[..., None]:
-    """Return *look* without the errors that it raises while Spark is being stopped."""
-
-    @wraps(look)
-    def run(*args: object) -> None:
-        from py4j.protocol import Py4JError
-        from pyspark.errors import PySparkException
-
-        with suppress(Py4JError, PySparkException, OSError):
-            look(*args)
-
-    return run
-
-
-@_ends_with_spark
+@spark_may_be_gone()
 def _watch(jobs: OurJobs, total: int, show: Show, is_over: Event) -> None:
     tracker, done = jobs.context.statusTracker(), 0
     while not is_over.wait(_SHOW_SECONDS):
@@ -129,7 +114,7 @@ def _watch(jobs: OurJobs, total: int, show: Show, is_over: Event) -> None:
         show(JobProgress(done, total, running))
 
 
-@_ends_with_spark
+@spark_may_be_gone()
 def _await(
     jobs: OurJobs, patience: int, has_begun: Event, has_given_up: Event, is_over: Event
 ) -> None:

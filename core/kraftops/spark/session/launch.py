@@ -7,13 +7,14 @@ import signal
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from threading import current_thread, main_thread
 from typing import IO, TYPE_CHECKING, Any
 
 from kraftops.errors import UsageError
 from kraftops.spark.session.failures import SparkError, job_errors, without_class
 from kraftops.spark.session.java import java_home
+from kraftops.spark.session.our_jobs import kept_interrupt_handler
 from kraftops.spark.session.settings import Settings, server_text
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def running_session(settings: Settings) -> Iterator[SparkSession]:
         UsageError: Java is missing, or the master is malformed.
         SparkError: it cannot be started, or the master does not accept it.
     """
-    from tempfile import TemporaryDirectory
+    from tempfile import TemporaryDirectory, TemporaryFile
 
     from pyspark import SparkConf, SparkContext
     from pyspark.errors import PySparkException
@@ -54,7 +55,7 @@ def running_session(settings: Settings) -> Iterator[SparkSession]:
     conf = SparkConf(loadDefaults=False).setAll(list(settings.all_conf().items()))
     with (
         TemporaryDirectory(prefix="kraftops-") as directory,
-        _log(settings) as log,
+        nullcontext() if settings.verbose else TemporaryFile() as log,
         ExitStack() as begun,
     ):
         os.environ["JAVA_HOME"] = java_home(os.environ, directory)
@@ -68,7 +69,7 @@ def running_session(settings: Settings) -> Iterator[SparkSession]:
         except OSError as error:
             hint = "unset SPARK_HOME" if "SPARK_HOME" in os.environ else None
             raise SparkError(f"Spark does not start: {error}", hint) from error
-        with _kept_interrupt_handler(), job_errors("Spark does not start"):
+        with kept_interrupt_handler(), job_errors("Spark does not start"):
             context = SparkContext(conf=conf, gateway=gateway)
             begun.callback(_stop, context)
             _check_registered(context, settings)
@@ -121,17 +122,6 @@ def _deferred_interrupt() -> Iterator[None]:
         raise KeyboardInterrupt
 
 
-@contextmanager
-def _kept_interrupt_handler() -> Iterator[None]:
-    """Keep the handler of Ctrl-C: Spark's own would call the JVM in the middle of a call."""
-    previous = signal.getsignal(signal.SIGINT)
-    try:
-        yield
-    finally:
-        if current_thread() is main_thread():
-            signal.signal(signal.SIGINT, previous)
-
-
 def _silence_loggers() -> None:
     """Silence the loggers of libraries, since errors are raised anyway."""
     import logging
@@ -141,18 +131,6 @@ def _silence_loggers() -> None:
     logging.getLogger().addHandler(
         logging.NullHandler()
     )  # without a handler, Py4J's messages go to the screen
-
-
-@contextmanager
-def _log(settings: Settings) -> Iterator[IO[bytes] | None]:
-    """Open a file for the log of Spark and its workers, or None if it is shown."""
-    if settings.verbose:
-        yield None
-        return
-    from tempfile import TemporaryFile
-
-    with TemporaryFile() as log:
-        yield log
 
 
 def _last_line(log: IO[bytes] | None) -> str:

@@ -123,22 +123,27 @@ def spark_may_be_gone() -> Iterator[None]:
 
 
 @contextmanager
+def kept_interrupt_handler() -> Iterator[None]:
+    """Keep the handler of Ctrl-C: Spark's own would call the JVM in the middle of a call."""
+    previous = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        if current_thread() is main_thread():
+            signal.signal(signal.SIGINT, previous)
+
+
+@contextmanager
 def among_others(jobs: OurJobs) -> Iterator[None]:
     """Name our jobs in another program's session, and end them if the block fails.
 
     Ctrl-C is an exception here: the handler of Spark's sessions would cancel the jobs of everybody.
     """
-    is_main = current_thread() is main_thread()
-    previous = signal.getsignal(signal.SIGINT)
-    if is_main:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        with jobs.named():
-            try:
-                yield
-            except BaseException:
-                jobs.cancel()
-                raise
-    finally:
-        if is_main:
-            signal.signal(signal.SIGINT, previous)
+    with kept_interrupt_handler(), jobs.named():
+        if current_thread() is main_thread():
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        try:
+            yield
+        except BaseException:
+            jobs.cancel()
+            raise

@@ -86,16 +86,14 @@ def started(settings: Settings) -> Iterator[Session]:
     if running is not None:
         with _ready(running), among_others(running.jobs):
             yield running
-    elif settings.is_connect:
-        with connected(settings) as spark:
+        return
+    with connected(settings) if settings.is_connect else running_session(settings) as spark:
+        if settings.is_connect:
             session = Session(spark, settings.on_server(given_conf(spark)))
-            with _ready(session), session.jobs.named():
-                yield session
-    else:
-        with running_session(settings) as spark:
+        else:
             session = Session(spark, replace(settings, master=settings.full_master))
-            with _ready(session), session.jobs.named():
-                yield session
+        with _ready(session), session.jobs.named():
+            yield session
 
 
 @contextmanager

@@ -48,7 +48,8 @@ def newest_replicas(sources: Sequence[Source]) -> Replicas:
     for source in sources:
         logs.setdefault(os.path.dirname(source.path), []).append(source)
     copies: dict[object, list[_Copy]] = {}
-    directories = _shared_names(logs)
+    by_partition = directories_by_partition(logs).values()
+    directories = [name for several in by_partition if len(several) > 1 for name in several]
     parents = {os.path.dirname(directory) for directory in directories}
     identities = {path: broker_identity(path) for path in parents}
     for directory in directories:
@@ -64,12 +65,12 @@ def newest_replicas(sources: Sequence[Source]) -> Replicas:
     return Replicas(tuple(kept_sources), frozenset(others))
 
 
-def _shared_names(directories: Iterable[str]) -> list[str]:
-    """Return the directories of partitions that have the last name of another."""
+def directories_by_partition(names: Iterable[str]) -> dict[str, list[str]]:
+    """Return directories of partitions by their last names, `TOPIC-PARTITION`."""
     by_name: dict[str, list[str]] = {}
-    for directory in directories:
-        by_name.setdefault(os.path.basename(directory), []).append(directory)
-    return [name for several in by_name.values() if len(several) > 1 for name in several]
+    for name in names:
+        by_name.setdefault(os.path.basename(name), []).append(name)
+    return by_name
 
 
 def _copy(directory: str, log: Sequence[Source], identity: BrokerIdentity) -> tuple[object, _Copy]:

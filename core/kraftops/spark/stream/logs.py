@@ -19,8 +19,8 @@ from kraftops.records.internal_topics import METADATA
 from kraftops.server.loader.load_plan import HIGH_WATERMARK
 from kraftops.spark.source.committed import Isolation
 from kraftops.spark.source.options import SourceOptions
-from kraftops.spark.source.replicas import broker_identity
-from kraftops.spark.stream.marks import UNREAD, Mark, Marks, directories_by_partition
+from kraftops.spark.source.replicas import broker_identity, directories_by_partition
+from kraftops.spark.stream.marks import UNREAD, Mark, Marks
 from kraftops.uris import is_remote
 
 _PROPERTIES = "meta.properties"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from kraftops.errors import UsageError
 from kraftops.log.files import PARTITION_NAME, FileKind, file_name
+from kraftops.spark.source.replicas import directories_by_partition
 
 OnLoss = Callable[[str], None]
 """Takes the reason of a loss; it may raise."""
@@ -63,14 +64,6 @@ def moved(start: Marks, logs: Collection[str]) -> Marks:
         if len(olds) == len(new.get(partition, ())) == 1
     }
     return {names.get(name, name): mark for name, mark in start.items()}
-
-
-def directories_by_partition(names: Iterable[str]) -> dict[str, list[str]]:
-    """Return directories of partitions by their last names, `TOPIC-PARTITION`."""
-    by_name: dict[str, list[str]] = {}
-    for name in names:
-        by_name.setdefault(os.path.basename(name), []).append(name)
-    return by_name
 
 
 def marks_to_json(marks: Marks) -> dict[str, dict[str, Any]]:

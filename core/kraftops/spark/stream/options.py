@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 
+from kraftops.display.sizes import size_of
 from kraftops.errors import UsageError
 from kraftops.java.properties import Property
 from kraftops.spark.source.options import (
@@ -25,8 +26,6 @@ from kraftops.wire.config.client_settings import client_settings, load_settings
 from kraftops.wire.net.addresses import parse_bootstrap
 from kraftops.wire.rpc.endpoints import Endpoints
 
-_SIZE = re.compile(r"([0-9]{1,15})\s*([kmgt]?)b?", re.IGNORECASE)
-_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 HAS_LIMITS = bool(find_spec("pyspark.sql.streaming.datasource"))
 """Whether this release of Spark asks sources for a part of what is there: since 4.2."""
 _SECRET_KEYS = frozenset({"sasl.jaas.config", "ssl.keystore.key"})
@@ -98,8 +97,7 @@ def refuse_in_batch(options: Mapping[str, str]) -> None:
 def _max_bytes(text: str | None) -> int | None:
     if text is None:
         return None
-    match = _SIZE.fullmatch(text.strip())
-    size = int(match[1]) * _UNITS[match[2].lower()] if match else 0
+    size = size_of(text.strip().lower().removesuffix("b"))  # 64mb is a size of Spark's, too
     if not size:
         raise UsageError(f"maxBytesPerTrigger is a number of bytes, as 64m, not {text!r}")
     if not HAS_LIMITS:
