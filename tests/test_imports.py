@@ -56,6 +56,7 @@ OF_SPARK = {
     "kraftops.spark.sql.parts_writer",
     "kraftops.spark.stream.directories",
     "kraftops.spark.stream.live",
+    "kraftops.spark.stream.ranges",
     "kraftops.spark.stream.reader",
     "pyspark_kraftops",
 }

@@ -5,6 +5,7 @@ The compiled engine releases Python's lock while it works, so that threads use a
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
@@ -271,3 +272,9 @@ class _ThreadPool(Generic[T, R]):
         with self._changed:
             output.error, output.is_done = error, True
             self._changed.notify_all()
+
+
+def core_count() -> int:
+    """Return the number of cores that this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)  # not on every system
+    return len(affinity(0)) if affinity else os.cpu_count() or 1

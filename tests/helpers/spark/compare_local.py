@@ -169,12 +169,12 @@ def _relative_paths(directory: Path) -> None:
 
 def tell_what_is_lacking(session: Session, directory: Path) -> None:
     """Have workers without a wheel, and look whether that is said."""
-    whole = session.context.pythonExec
+    whole = session.jobs.context.pythonExec
     for wheel, args in (
         ("cramjam", [METADATA, "--output", str(directory / "none")]),
         ("pyarrow", [METADATA, "--sql", "SELECT count(*) FROM log"]),
     ):
-        session.context.pythonExec = str(bare_python(directory, wheel))
+        session.jobs.context.pythonExec = str(bare_python(directory, wheel))
 
         done = run_here("--spark", *args, LOG)
 
@@ -185,7 +185,7 @@ def tell_what_is_lacking(session: Session, directory: Path) -> None:
             done.errors[-1],
         ), done.err
         assert not list(directory.glob("*none*"))
-    session.context.pythonExec = whole
+    session.jobs.context.pythonExec = whole
 
 
 def engine_names(things: Iterable[int]) -> Iterator[str]:

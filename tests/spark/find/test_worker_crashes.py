@@ -34,7 +34,7 @@ class CrashingWork:
 
 def kept(session: Session) -> int:
     """Return how many tables Spark holds."""
-    size: int = session.context._jsc.getPersistentRDDs().size()
+    size: int = session.jobs.context._jsc.getPersistentRDDs().size()
     return size
 
 

@@ -224,7 +224,7 @@ class TestOutput:
         before = parts(tmp_path / "out")
 
         with monkeypatch.context() as patch:
-            patch.setattr(session.context, "pythonExec", str(tmp_path / "no-python"))
+            patch.setattr(session.jobs.context, "pythonExec", str(tmp_path / "no-python"))
             failed = self.run(tmp_path / "out", "--overwrite", "--offset", "..5")
             kept = parts(tmp_path / "out")
         replaced = self.run(tmp_path / "out", "--overwrite", "--offset", "..5")
@@ -274,7 +274,7 @@ class TestFile:
         look = [python, "-c", f"open({str(logs[1])!r})"]
         if not subprocess.run(look, capture_output=True, check=False).returncode:
             pytest.skip("root cannot be made to respect permissions here")
-        monkeypatch.setattr(session.context, "pythonExec", python)
+        monkeypatch.setattr(session.jobs.context, "pythonExec", python)
         names = [str(path) for path in logs]
 
         text = run_here("--spark", METADATA, "--output", str(tmp_path / "out"), *names)

@@ -42,11 +42,11 @@ def until(condition: Callable[[], object]) -> None:
 
 
 def descriptions(session: Session) -> tuple[str | None, ...]:
-    return tuple(session.context.getLocalProperty(name) for name in _PROPERTIES)
+    return tuple(session.jobs.context.getLocalProperty(name) for name in _PROPERTIES)
 
 
 def test_only_our_jobs_are_cancelled(session: Session, tmp_path: Path) -> None:
-    context, theirs = session.context, []
+    context, theirs = session.jobs.context, []
 
     def other() -> None:
         theirs.extend(context.parallelize([7], 1).mapPartitions(SlowWork(tmp_path)).collect())
@@ -54,7 +54,7 @@ def test_only_our_jobs_are_cancelled(session: Session, tmp_path: Path) -> None:
     thread = Thread(target=other)
     thread.start()
     until((tmp_path / "begun-7").exists)
-    session.context.setJobDescription("mine")
+    session.jobs.context.setJobDescription("mine")
     before = descriptions(session)
     tracker: Any = context.statusTracker()
 
@@ -84,13 +84,13 @@ def test_jobs_have_a_group_a_tag_and_a_description(session: Session) -> None:
     with started(Settings()) as ours:
         run(ours, [1, 2], list)
         group, description = descriptions(ours)
-        tags = ours.context.getJobTags()
+        tags = ours.jobs.context.getJobTags()
 
         assert description == "kraftops: list, 2 tasks"
         assert group == ours.jobs.group
         assert group in tags
-        assert len(ours.context.statusTracker().getJobIdsForGroup(group)) == 1
-    assert group not in session.context.getJobTags()
+        assert len(ours.jobs.context.statusTracker().getJobIdsForGroup(group)) == 1
+    assert group not in session.jobs.context.getJobTags()
 
 
 def test_signal_ends_jobs_on_a_server_only(monkeypatch: pytest.MonkeyPatch) -> None:

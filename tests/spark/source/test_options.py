@@ -75,7 +75,7 @@ def test_wrong_options_are_refused(options: dict[str, str], reason: str) -> None
 @pytest.mark.parametrize(
     ("options", "hint"),
     [
-        ({"columns": "Ofset"}, "near it are: offset"),
+        ({"columns": "Ofset"}, "perhaps offset"),
         ({"record": "PARTITON_RECORD", "decoder": "metadata"}, "near it are: PARTITION_RECORD"),
     ],
 )

@@ -304,7 +304,7 @@ def test_schema_of_other_columns_is_refused(spark: Any, schema: str, reason: str
         2,
         [
             ({"nonsense": "1"}, "no option 'nonsense'\nhint: there are path, "),
-            ({"columns": "ofset"}, "a row has no column 'ofset'\nhint: near it are: offset"),
+            ({"columns": "ofset"}, "a row has no column 'ofset'\nhint: perhaps offset"),
             ({"decoder": "x"}, "no decoder 'x'"),
             ({"salvage": "maybe"}, "salvage is true or false"),
             ({"types": "nonsense"}, "no record type 'nonsense'"),

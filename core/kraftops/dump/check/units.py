@@ -23,6 +23,7 @@ from kraftops.dump.sources.parts import sizes_of
 from kraftops.errors import SourceError
 from kraftops.fileio.mounts import folder_at
 from kraftops.memory import ALONE, Turn
+from kraftops.parallel.ordered import core_count
 from kraftops.server.log_directory import LogDirectory
 
 if TYPE_CHECKING:
@@ -74,9 +75,8 @@ def run_units(
     units: Sequence[Unit], surroundings: Surroundings, jobs: int | None = None
 ) -> Iterator[PartitionCheck]:
     """Check units on this machine, in *jobs* processes; by default as many as are worth it."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
     if jobs is None:
-        jobs = min(cores, sum(unit.size for unit in units) // _WORTH_A_PROCESS)
+        jobs = min(core_count(), sum(unit.size for unit in units) // _WORTH_A_PROCESS)
     check = partial(check_unit, surroundings=surroundings)
     if min(jobs, len(units)) < 2 or sys.platform != "linux":
         yield from map(check, units)

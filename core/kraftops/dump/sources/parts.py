@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -20,6 +19,7 @@ from kraftops.log.log_file import LogFile
 from kraftops.log.ranges import ByteRange, cut_by_index, cut_log, file_id
 from kraftops.log.remote import sizes_of as sizes_of_uris
 from kraftops.log.streams import open_log
+from kraftops.parallel.ordered import core_count
 from kraftops.query.query import NO_LIMIT
 from kraftops.uris import is_remote
 
@@ -53,9 +53,7 @@ def job_count(size: int) -> int:
     """
     if engine_name() == "reference":
         return 1
-    affinity = getattr(os, "sched_getaffinity", None)  # not on every system
-    cores = len(affinity(0)) if affinity else os.cpu_count() or 1
-    return max(1, min(cores, size // _WORTH_A_JOB))
+    return max(1, min(core_count(), size // _WORTH_A_JOB))
 
 
 def total_size(paths: Iterable[str]) -> int:

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from kraftops.dump.report import Report
@@ -109,8 +110,12 @@ class DumpWork:
         if head := self.query.output_format.head:
             chunks.add(head)
             lines -= 1
-        printers: dict[Query, PartPrinter] = {}
         with ExitStack() as opened:
+
+            @cache
+            def printer_of(query: Query) -> PartPrinter:
+                return opened.enter_context(closing(PartPrinter(query)))
+
             for part, decoder, *_ in split.ranges:
                 query = self.query.for_source(decoder, part.path)
                 if is_last:
@@ -118,12 +123,7 @@ class DumpWork:
                 elif query.output_format.has_objects and is_small_file(part.path):
                     text = _small_text(part, findings)
                 else:
-                    printer = printers.get(query)
-                    if printer is None:
-                        printer = printers[query] = opened.enter_context(
-                            closing(PartPrinter(query))
-                        )
-                    text = printer(part, findings.add)
+                    text = printer_of(query)(part, findings.add)
                 for chunk in text:
                     chunks.add(chunk)
         chunks.flush()

@@ -6,8 +6,8 @@ import json
 import pickle
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -49,25 +49,18 @@ def run(
     """
     if not things:
         return []
+
+    def pickled(some: Iterable[T]) -> Iterator[tuple[bytes]]:
+        for result in work(some):
+            yield (pickle.dumps(result),)
+
     check_workers(session)
     with cancelled_on_interrupt(session):
         session.jobs.describe(f"{_name(work)}, {len(things)} tasks")
-        table = tasks(session, things, PickledResults(work), "result binary")
+        table = tasks(session, things, pickled, "result binary")
         with watched(session.jobs, len(things), show):
             rows: list[Any] = awaited(session, table.collect)
     return [pickle.loads(row.result) for row in rows]  # noqa: S301 - pickled by our workers
-
-
-@dataclass(frozen=True, slots=True)
-class PickledResults:
-    """Work that yields the results of other work as rows of one column."""
-
-    work: Callable[[Iterable[Any]], Iterable[Any]]
-
-    def __call__(self, things: Iterable[Any]) -> Iterator[tuple[bytes]]:
-        """Yield rows."""
-        for result in self.work(things):
-            yield (pickle.dumps(result),)
 
 
 def tasks(
@@ -127,14 +120,13 @@ def awaited(session: Session, call: Callable[[], R]) -> R:
     """
     from pyspark import InheritableThread
 
-    results: list[R] = []
-    errors: list[BaseException] = []
+    outcome: Future[R] = Future()
 
     def work() -> None:
         try:
-            results.append(call())
+            outcome.set_result(call())
         except BaseException as error:  # noqa: BLE001 - raised below
-            errors.append(error)
+            outcome.set_exception(error)
 
     thread: Any = InheritableThread(target=work, daemon=True, session=session.spark)
     thread.start()
@@ -150,9 +142,7 @@ def awaited(session: Session, call: Callable[[], R]) -> R:
         raise
     finally:
         session.jobs.is_awaited = False
-    if errors:
-        raise errors[0]
-    return results[0]
+    return outcome.result()
 
 
 def _name(work: object) -> str:

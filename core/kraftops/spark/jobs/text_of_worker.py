@@ -6,7 +6,6 @@ import pickle
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import partial
 from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -71,7 +70,7 @@ def run_for_text(
         opened.enter_context(reading_whole_log(session, names))
         table = tasks(session, [None], _Spooled(work), "number bigint, content binary")
         table = table.persist(StorageLevel.DISK_ONLY)
-        opened.callback(_released, table)
+        opened.callback(spark_may_be_gone()(table.unpersist))
         with watched(session.jobs, 1, show):
             last: Any = awaited(session, table.agg(f.max("number")).collect)
         (result,) = _contents(session, table, _RESULT, _RESULT)
@@ -87,18 +86,8 @@ def _chunks(session: Session, table: DataFrame, last: int, opened: ExitStack) ->
 
 
 def _contents(session: Session, table: DataFrame, first: int, last: int) -> Iterator[bytes]:
-    rows: Any = awaited(session, partial(_rows, table, first, last))
-    return (bytes(row.content) for row in rows)
-
-
-def _rows(table: DataFrame, first: int, last: int) -> list[Any]:
     from pyspark.sql import functions as f
 
-    rows = table.where(f.col("number").between(first, last)).collect()
-    return sorted(rows, key=lambda row: int(row.number))
-
-
-def _released(table: DataFrame) -> None:
-    """Have Spark forget a table, if Spark still runs."""
-    with spark_may_be_gone():
-        table.unpersist()
+    some = table.where(f.col("number").between(first, last))
+    rows: Any = awaited(session, some.collect)
+    return (bytes(row.content) for row in sorted(rows, key=lambda row: int(row.number)))

@@ -12,7 +12,7 @@ from kraftops.errors import UsageError
 from kraftops.origin import extra_remedy
 from kraftops.spark.session.failures import SparkError, job_errors, reason_of
 from kraftops.spark.session.launch import check_reachable
-from kraftops.spark.session.settings import Settings, server_text
+from kraftops.spark.session.settings import CONF_PREFIX, Settings, server_text
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -83,7 +83,7 @@ def _configure(spark: SparkSession, settings: Settings) -> None:
         if name not in server_conf:
             spark.conf.set(name, value)
     for name, value in settings.conf:
-        if settings.is_ours(name):
+        if name.startswith(CONF_PREFIX):
             continue
         try:
             spark.conf.set(name, value)

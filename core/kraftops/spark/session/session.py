@@ -16,11 +16,10 @@ from kraftops.spark.session.failures import job_errors
 from kraftops.spark.session.job_progress import workers_awaited
 from kraftops.spark.session.launch import running_session
 from kraftops.spark.session.our_jobs import OurJobs, among_others
-from kraftops.spark.session.settings import Settings
+from kraftops.spark.session.settings import CONF_PREFIX, Settings
 from kraftops.spark.session.shipping import packed
 
 if TYPE_CHECKING:
-    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
 _SERVER = "sc://"
@@ -42,17 +41,14 @@ class Session:
         self.slow: frozenset[str] = frozenset()
         """Workers that cannot load the compiled engine, and why."""
 
-    @property
-    def context(self) -> SparkContext:
-        """The context, which sessions of Spark Connect do not have."""
-        return self.jobs.context
-
     @cached_property
     def cores(self) -> int:
         """Number of tasks that run at a time."""
         if self.settings.cores:
             return self.settings.cores
-        return _cores_of(self.spark) if self.jobs.is_connect else self.context.defaultParallelism
+        return (
+            _cores_of(self.spark) if self.jobs.is_connect else self.jobs.context.defaultParallelism
+        )
 
     @property
     def slow_text(self) -> str | None:
@@ -148,7 +144,7 @@ def _running(settings: Settings) -> Session | None:
         if _SUBMITTED not in os.environ:
             return None
         spark = SparkSession.builder.getOrCreate()
-    ours = tuple(pair for pair in settings.conf if settings.is_ours(pair[0]))
+    ours = tuple(pair for pair in settings.conf if pair[0].startswith(CONF_PREFIX))
     if OurJobs(spark).is_connect:
         borrowed = Settings(_SERVER, ours, verbose=True, is_borrowed=True)
         return Session(spark, borrowed.on_server(given_conf(spark)))

@@ -11,10 +11,11 @@ from importlib.util import find_spec
 from kraftops.errors import DecodeError, UsageError
 from kraftops.java.properties import properties
 from kraftops.memory import VARIABLE
+from kraftops.parallel.ordered import core_count
 
 DEFAULT_MASTER = "local[*,4]"
 CONF_PREFIX = "spark.kraftops."
-"""Prefix of the names of our own configuration."""
+"""Prefix of the names of our own configuration, which Spark does not know."""
 CONF_NAMES = ("splitBytes", "workerSeconds")
 """Names of our own configuration, after the prefix."""
 _SITE_FILE = "spark-defaults.conf"
@@ -127,7 +128,7 @@ class Settings:
         local = _LOCAL.fullmatch(self.full_master)
         if local is None:
             return None
-        return _cores() if local[1] == "*" else int(local[1])
+        return core_count() if local[1] == "*" else int(local[1])
 
     def all_conf(self) -> dict[str, str]:
         """Return what Spark is told: the user's values, and ours where they give none.
@@ -146,10 +147,6 @@ class Settings:
         """Return the configuration of ours for a session on a server of Spark Connect."""
         return {name: _BASE[name] for name in _OF_SESSIONS}
 
-    def is_ours(self, name: str) -> bool:
-        """Tell whether a name is of our own configuration, which Spark does not know."""
-        return name.startswith(CONF_PREFIX)
-
     def on_server(self, server_conf: Mapping[str, str]) -> Settings:
         """Return the settings with what the configuration of a server says about tries."""
         local = _LOCAL.fullmatch(server_conf.get("spark.master", ""))
@@ -162,11 +159,6 @@ def server_text(master: str) -> str:
     """Return a master without the parameters after its address, which may be secret."""
     scheme, slashes, rest = master.partition("://")
     return f"{scheme}{slashes}{rest.partition('/')[0]}" if scheme == "sc" else master
-
-
-def _cores() -> int:
-    affinity = getattr(os, "sched_getaffinity", None)  # not on every system
-    return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
 def site_conf(environ: Mapping[str, str]) -> tuple[tuple[str, str], ...]:

@@ -11,7 +11,6 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from glob import escape
 from typing import Any
@@ -21,6 +20,7 @@ from kraftops.dump.sources.names import Source, bundles_among, expand, refuse_re
 from kraftops.errors import UsageError
 from kraftops.log.files import PARTITION_NAME, STANDARD_INPUT
 from kraftops.memory import Budget
+from kraftops.parallel.ordered import core_count
 from kraftops.query.filters import Filter, normal_type, parse_offsets, parse_types
 from kraftops.query.query import Query
 from kraftops.query.row import COLUMNS
@@ -40,6 +40,7 @@ from kraftops.spark.source.table_columns import (
     TRANSACTION_STATE,
 )
 from kraftops.uris import is_remote
+from kraftops.views.columns import nearest_hint
 
 OPTIONS = (
     *("path", "paths", "decoder", "dialect", "raw", "fromStart", "showSecrets"),
@@ -173,7 +174,7 @@ def source_options(options: Mapping[str, str]) -> SourceOptions:
         raw=flag(by_name, "raw"),
         pushdown=flag(by_name, "pushdown"),
         split_bytes=_number(by_name, "splitBytes") or None,
-        cores=_number(by_name, "cores") or os.cpu_count() or 1,
+        cores=_number(by_name, "cores") or core_count(),
         tries=_number(by_name, "tries"),
         columns=_columns(by_name, {BROKER_ID} if has_all_replicas else set()),
         record=record,
@@ -293,20 +294,12 @@ def _columns(by_name: Mapping[str, str], more: AbstractSet[str]) -> tuple[str, .
     asked = tuple(name.strip() for name in _list(by_name.get("columns", "")))
     for name in asked:
         if name not in (*columns, *others):
-            hint = _columns_near(name, (*columns, *others))
+            hint = nearest_hint(name, (*columns, *others), "it has")
             raise UsageError(f"a row has no column {name!r}", hint=hint)
         if asked.count(name) > 1:
             raise UsageError(f"the column {name} is asked for twice")
     more |= {name for name in (TRANSACTION_STATE, METADATA) if flag(by_name, name)}
     return asked or (*columns, *(name for name in others if name in more))
-
-
-def _columns_near(name: str, columns: Iterable[str]) -> str:
-    by_lower = {column.lower(): column for column in columns}
-    near = get_close_matches(name.lower(), by_lower, 3)
-    if near:
-        return f"near it are: {', '.join(by_lower[near_name] for near_name in near)}"
-    return f"it has {', '.join(columns)}"
 
 
 def _one_of(name: str, value: str, choices: Sequence[str]) -> str:

@@ -205,9 +205,9 @@ class Reader(DataSourceReader):
             yield from stream
 
 
-def of_split(split: Split, isolations: Mapping[str, Isolation]) -> Mapping[str, Isolation]:
+def of_split(split: Split | None, isolations: Mapping[str, Isolation]) -> Mapping[str, Isolation]:
     """Return those of the files of a split."""
-    paths = {labelled.range.path for labelled in split.ranges}
+    paths = {labelled.range.path for labelled in split.ranges} if split else set()
     return {path: isolations[path] for path in paths & isolations.keys()}
 
 

@@ -25,12 +25,7 @@ def row_schema(decoders: Collection[str]) -> StructType:
         "bool_": types.BooleanType(),
     }
     by_column = {column: kinds[kind] for kind, columns in TYPES.items() for column in columns}
-    header = types.StructType(
-        [
-            types.StructField("key", types.StringType()),
-            types.StructField("value", types.BinaryType()),
-        ]
-    )
+    header = types.StructType().add("key", types.StringType()).add("value", types.BinaryType())
     by_column["timestamp"] = types.TimestampType()
     if has_bytes(decoders):
         by_column["key"] = by_column["value"] = types.BinaryType()

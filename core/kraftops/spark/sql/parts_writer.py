@@ -28,11 +28,8 @@ _ESCAPED = re.compile(r"[\x00-\x1f\x7f\"#%'*/:=?\\{\[\]^]")
 
 def folder_name(column: str, value: str | None) -> str:
     """Return Hive's name of the directory of a partition."""
-    return f"{column}={_ESCAPED.sub(_escape, value) if value else _NO_VALUE}"
-
-
-def _escape(match: re.Match[str]) -> str:
-    return f"%{ord(match[0]):02X}"
+    escaped = _ESCAPED.sub(lambda match: f"%{ord(match[0]):02X}", value or "")
+    return f"{column}={escaped or _NO_VALUE}"
 
 
 @dataclass(frozen=True)

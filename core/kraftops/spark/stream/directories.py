@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kraftops.dump.sources.names import Source
@@ -134,13 +135,7 @@ class DirectoryStream:
         if splits and query.filter.topics:
             ids = topic_ids_here(options.sources(), query).topic_ids
         return [
-            SplitPartition(
-                part.split,
-                ids,
-                part.first_offset,
-                of_split(part.split, by_path),
-                is_resumed=part.is_resumed,
-            )
+            replace(part, topic_ids=ids, isolations=of_split(part.split, by_path))
             for part in splits
         ]
 

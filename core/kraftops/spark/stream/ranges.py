@@ -11,6 +11,7 @@ from kraftops.log.heads import heads
 from kraftops.log.log_file import LogFile
 from kraftops.log.ranges import ByteRange, cut_log
 from kraftops.spark.jobs.planning import LabelledRange, Split, packed, split_bytes
+from kraftops.spark.source.reader import SplitPartition
 from kraftops.spark.stream.ends import End, Look
 from kraftops.spark.stream.logs import StreamLog
 from kraftops.spark.stream.marks import Mark, OnLoss
@@ -27,17 +28,6 @@ class UnreadLog(NamedTuple):
     log: StreamLog
     start: Mark | None
     ranges: list[ByteRange]
-
-
-class BatchSplit(NamedTuple):
-    """A split of a batch; records before *first_offset*, if there is one, do not belong to it.
-
-    It is resumed if the object was shorter when the bytes before it were read.
-    """
-
-    split: Split
-    first_offset: int | None = None
-    is_resumed: bool = False
 
 
 def unread(log: StreamLog, start: End, end: End, on_loss: OnLoss, look: Look | None) -> UnreadLog:
@@ -94,14 +84,14 @@ def _between(begin: Place, stop: Place) -> Iterator[ByteRange]:
 
 def batch_splits(
     unread_logs: Iterable[UnreadLog], cores: int, size: int | None
-) -> list[BatchSplit]:
+) -> list[SplitPartition]:
     """Return the splits of what is unread of logs, large local files cut.
 
     Raises:
         SourceError: a segment cannot be read.
     """
     plain: list[LabelledRange] = []
-    halves: list[BatchSplit] = []
+    halves: list[SplitPartition] = []
     for log, start, parts in unread_logs:
         for index, part in enumerate(parts):
             labelled = LabelledRange(part, log.decoder, log.topic, log.partition)
@@ -111,11 +101,11 @@ def batch_splits(
     target = split_bytes(total, cores) if size is None else size
     pieces = [piece for labelled in plain for piece in _cut(labelled, target)]
     splits = packed(((piece, piece.range.size) for piece in pieces), target)
-    return [*halves, *(BatchSplit(split) for split in splits)]
+    return [*halves, *(SplitPartition(split) for split in splits)]
 
 
 def _without_begin(
-    labelled: LabelledRange, start: Mark | None, halves: list[BatchSplit]
+    labelled: LabelledRange, start: Mark | None, halves: list[SplitPartition]
 ) -> LabelledRange:
     """Return a range without its first batch, if this begins before the offset of the mark.
 
@@ -126,7 +116,7 @@ def _without_begin(
     if start is None:
         return labelled
     if start.size and part.start:
-        halves.append(BatchSplit(Split(len(halves), (labelled,), part.size), is_resumed=True))
+        halves.append(SplitPartition(Split(len(halves), (labelled,), part.size), is_resumed=True))
         return labelled._replace(range=part._replace(start=part.stop or part.start))
     file = file_name(part.path)
     if start.snapshot or start.size or file is None or start.offset <= file.base_offset:
@@ -136,7 +126,8 @@ def _without_begin(
     if head is None or not head.base_offset < start.offset <= head.last_offset:
         return labelled
     half = labelled._replace(range=part._replace(stop=head.end, is_last=False))
-    halves.append(BatchSplit(Split(len(halves), (half,), head.size), start.offset))
+    split = Split(len(halves), (half,), head.size)
+    halves.append(SplitPartition(split, first_offset=start.offset))
     return labelled._replace(range=part._replace(start=head.end))
 
 
