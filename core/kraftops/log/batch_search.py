@@ -23,17 +23,17 @@ LARGEST = 1_048_588
 _WINDOWS = 64  # that a range has at least, so that searches read 2 % of a file at most
 
 
-def batch_at(log: LogFile, near: int, stop: int, known: int = 0) -> Head | None:
+def batch_at(log: LogFile, near: int, stop: int, boundary: int = 0) -> Head | None:
     """Return the batch that has byte *near*, before *stop*; None if no chain tells it.
 
-    At *known*, a batch begins. From there, lengths lead to it, if that is not far.
+    At *boundary*, a batch begins. From there, lengths lead to it, if that is not far.
 
     Raises:
         SourceError: the file cannot be read.
     """
     begin = near - 2 * LARGEST
-    if begin <= known:
-        return next((head for head in heads(log, known, stop) if head.end > near), None)
+    if begin <= boundary:
+        return next((head for head in heads(log, boundary, stop) if head.end > near), None)
     end = min(near + HEADER_SIZE, stop)
     log.expect(begin, end)
     block = log.read_at(begin, end - begin)
