@@ -16,6 +16,7 @@ from tests.helpers.spark.counting_store import CountingStore, counting_store
 from tests.helpers.spark.streams import GrowingLog
 
 LOGS, TRIGGERS = 10_000, 4
+LARGE_BATCHES = 600  # of half a megabyte, more than two splits without an index take
 MEGABYTE = 1_000_000
 SEGMENT = batch_bytes([Record(offset, 1, None, bytes(3500)) for offset in range(10)])
 OBJECTS = {
@@ -63,18 +64,26 @@ def _read(store: CountingStore, **options: str) -> None:
             pass
 
 
+def _large_segment() -> bytes:
+    records = (Record(offset, 1, None, os.urandom(1 << 19)) for offset in range(LARGE_BATCHES))
+    return b"".join(batch_bytes([record]) for record in records)
+
+
 def fetched_bytes() -> list[Row]:
-    """Count what a store sends for a topic, for none, and for all."""
+    """Count what a store sends for a topic, for all objects, and for a large one."""
     rows = []
-    for name, count, options in (
-        ("one of 50 topics in 1,000 objects", 20, {"topics": "topic7"}),
-        ("1,000 objects, all", 1000, {}),
+    large = {f"archive/large-0/{0:020}.log": _large_segment()}
+    for name, objects, prefix, options in (
+        ("one of 50 topics in 1,000 objects", OBJECTS, "archive/topic7-", {"topics": "topic7"}),
+        ("1,000 objects, all", OBJECTS, "archive/", {}),
+        ("an object of 300 MB without an index", large, "archive/", {"cores": "2"}),
     ):
-        with _store(OBJECTS) as store:
+        with _store(objects) as store:
             begun = time.monotonic()
             _read(store, **options)
             wall = time.monotonic() - begun
-        ours, needed = store.fetched.total() / MEGABYTE, count * len(SEGMENT) / MEGABYTE
+        sizes_needed = (len(data) for key, data in objects.items() if key.startswith(prefix))
+        ours, needed = store.fetched.total() / MEGABYTE, sum(sizes_needed) / MEGABYTE
         ratio = ours / needed
         sizes = f"{ours:.2f} MB", f"{needed:.2f} MB"
         achieved = f"{ratio:.3f}, {len(store.requests):,} requests, {wall:.1f} s"
