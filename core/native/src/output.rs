@@ -34,7 +34,9 @@ impl Encoding {
             Encoding::Java => text::java_utf8(out, raw),
             Encoding::Hex => text::hex(out, raw),
             Encoding::Base64 => text::base64(out, raw),
+            Encoding::Json if text::is_plain(raw) => out.extend_from_slice(raw),
             Encoding::Json => text::python_json(out, &text::lossy(raw)),
+            Encoding::CsvJson if text::is_plain(raw) => out.extend_from_slice(raw),
             Encoding::CsvJson => {
                 let mut json = Vec::with_capacity(raw.len());
                 text::python_json(&mut json, &text::lossy(raw));

@@ -251,22 +251,21 @@ fn json_value(output: &mut Output, shown: &Shown, part: Part, row: &Row, records
 
 /// Append the headers of a row, without the brackets around them.
 fn put_headers(output: &mut Output, record: &Record, records: &[u8], encoding: Encoding) {
-    let quote = if matches!(encoding, Encoding::CsvJson) {
-        "\"\""
-    } else {
-        "\""
+    let [before_key, before_value, quote] = match encoding {
+        Encoding::CsvJson => ["{\"\"key\"\":\"\"", "\"\",\"\"value\"\":", "\"\""],
+        _ => ["{\"key\":\"", "\",\"value\":", "\""],
     };
     for (number, (key, value)) in record.headers.iter().enumerate() {
-        let out = &mut output.bytes;
-        put!(out, if number > 0 { "," } else { "" });
-        put!(out, "{", quote, "key", quote, ":", quote);
+        if number > 0 {
+            output.bytes.push(b',');
+        }
+        put!(&mut output.bytes, before_key);
         output.value(encoding, key, records);
-        let out = &mut output.bytes;
-        put!(out, quote, ",", quote, "value", quote, ":");
+        put!(&mut output.bytes, before_value);
         match value {
-            None => put!(out, "null"),
+            None => put!(&mut output.bytes, "null"),
             Some(raw) => {
-                put!(out, quote);
+                put!(&mut output.bytes, quote);
                 output.value(Encoding::Base64, raw, records);
                 put!(&mut output.bytes, quote);
             }

@@ -136,16 +136,15 @@ pub fn uuid(out: &mut Vec<u8>, raw: &[u8; 16]) {
 
 /// Standard base64, padded.
 pub fn base64(out: &mut Vec<u8>, raw: &[u8]) {
-    out.reserve(raw.len().div_ceil(3) * 4);
+    let start = out.len();
     let mut chunks = raw.chunks_exact(3);
-    for c in &mut chunks {
+    out.resize(start + chunks.len() * 4, 0);
+    for (c, text) in (&mut chunks).zip(out[start..].chunks_exact_mut(4)) {
         let word = (c[0] as u32) << 16 | (c[1] as u32) << 8 | c[2] as u32;
-        out.extend_from_slice(&[
-            STANDARD[(word >> 18) as usize & 63],
-            STANDARD[(word >> 12) as usize & 63],
-            STANDARD[(word >> 6) as usize & 63],
-            STANDARD[word as usize & 63],
-        ]);
+        text[0] = STANDARD[(word >> 18) as usize & 63];
+        text[1] = STANDARD[(word >> 12) as usize & 63];
+        text[2] = STANDARD[(word >> 6) as usize & 63];
+        text[3] = STANDARD[word as usize & 63];
     }
     match *chunks.remainder() {
         [a] => out.extend_from_slice(&[
@@ -316,7 +315,7 @@ const PLAIN: [bool; 256] = {
 #[inline]
 pub fn json_string(out: &mut Vec<u8>, raw: &[u8]) {
     out.push(b'"');
-    if raw.iter().all(|c| PLAIN[*c as usize]) {
+    if is_plain(raw) {
         out.extend_from_slice(raw);
     } else {
         let mut text = Vec::with_capacity(raw.len());
@@ -328,11 +327,16 @@ pub fn json_string(out: &mut Vec<u8>, raw: &[u8]) {
 
 /// A JSON string without quotes as Python's `json` writes it without `ensure_ascii`.
 pub fn python_json(out: &mut Vec<u8>, text: &[u8]) {
-    if text.iter().all(|c| PLAIN[*c as usize]) {
+    if is_plain(text) {
         out.extend_from_slice(text);
     } else {
         escaped(out, text, b"0123456789abcdef");
     }
+}
+
+/// Tell whether a JSON string has these bytes as they are.
+pub fn is_plain(text: &[u8]) -> bool {
+    text.iter().all(|c| PLAIN[*c as usize])
 }
 
 fn escaped(out: &mut Vec<u8>, text: &[u8], digits: &[u8; 16]) {
