@@ -12,6 +12,7 @@ project = "kraftops"
 html_title = "kraftops"
 extensions = ["myst_parser"]
 myst_heading_anchors = 3
+smartquotes = False  # commands in a text can be pasted
 html_theme = "furo"
 html_copy_source = False
 html_show_sphinx = False
@@ -25,6 +26,7 @@ _WORDS = json.loads((Path(__file__).parent / "words.json").read_text())
 """Pages by codes in brackets and by commands: scripts/documentation.py writes them."""
 _MENDED_TAGS = {
     "<pre>": '<pre tabindex="0">',
+    '<div class="table-wrapper': '<div tabindex="0" class="table-wrapper',
     '<aside class="sidebar-drawer">': '<aside class="sidebar-drawer" aria-label="Pages">',
     '<aside class="toc-drawer">': '<aside class="toc-drawer" aria-label="Contents of this page">',
     '<div id="search-results">': '<h1>Search</h1><div id="search-results">',

@@ -56,7 +56,7 @@ complete -c kafka-cluster -n '__fish_seen_subcommand_from unregister' -l config 
 complete -c kafka-cluster -n '__fish_seen_subcommand_from unregister' -l id -s i -x -d 'The broker, several, or a range as 101-120; may be given more than once'
 complete -c kafka-cluster -n '__fish_seen_subcommand_from unregister' -l rack -x -d 'All brokers of a rack; may be given more than once'
 complete -c kafka-cluster -n '__fish_seen_subcommand_from unregister' -l all-fenced -d 'All brokers that are fenced'
-complete -c kafka-cluster -n '__fish_seen_subcommand_from unregister' -l fenced-for -x -d 'Of --all-fenced or --rack, those that are fenced for at least this time, as 1h; only with -C'
+complete -c kafka-cluster -n '__fish_seen_subcommand_from unregister' -l fenced-for -x -d 'Of --all-fenced or --rack, those that have been fenced for at least this time, as 1h; only with -C'
 complete -c kafka-cluster -n '__fish_seen_subcommand_from unregister' -l force -d 'Also unregister a broker that runs, or holds replicas'
 complete -c kafka-cluster -n '__fish_seen_subcommand_from unregister' -l dry-run -s n -d 'Check everything, change nothing'
 complete -c kafka-cluster -n '__fish_seen_subcommand_from unregister' -l if-registered -d 'Succeed if there is no such broker'

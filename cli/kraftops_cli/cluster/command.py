@@ -67,10 +67,11 @@ every connection.""",
         """\
 -b asks brokers, and they ask the leader of the quorum. Since Kafka 3.9 they also name the listeners
 of the voters: what only the metadata log has is read there, if they can be reached from here. -C
-asks controllers and reads that log. restart reads it in any case. Of the two, -b has the defaults
-of server.properties, as min.insync.replicas, but before Kafka 4.0 no fenced brokers, and while no
-controller leads, its answers are old ones. -b needs DESCRIBE on topics and cluster, -C needs
-CLUSTER_ACTION for the log, and ALTER to find the leader.""",
+asks controllers and reads that log. restart reads it in any case.
+
+Only -b knows the defaults of server.properties, as min.insync.replicas. Before Kafka 4.0 it does
+not know fenced brokers, and while no controller leads, its answers are old. -b needs DESCRIBE on
+topics and cluster. -C needs CLUSTER_ACTION for the log, and ALTER to find the leader.""",
     ),
     (
         "Checks before unregister",
@@ -92,11 +93,11 @@ cluster; with -C as well, and for restart, CLUSTER_ACTION is enough to read the 
 Only replication changes the number of replicas of a partition. A partition moves only when it has a
 leader. If a broker that takes replicas goes down, its reassignments wait for it: cancel ends them.
 
-Operations have marks meanwhile, which Kafka ignores: keys of dynamic configurations that begin with
-kraftops. and say what is under way, by whom and since when. The mark of an operation is in the
-default configuration of brokers, those of throttles and cordons are on the brokers. They tell the
-next run what is ours, and `operations` shows them. They are removed at the end, by cancel, and by
-the next run after a kill. Throttles and cordons of others stay.""",
+While an operation runs, it leaves marks: keys of dynamic configurations that begin with kraftops.
+and say what is under way, by whom and since when. Kafka ignores them. The mark of an operation is
+in the default configuration of brokers; those of throttles and cordons are on the brokers. They
+tell the next run what is ours, and `operations` shows them. They are removed at the end, by cancel,
+and by the next run after a kill. Throttles and cordons of others stay.""",
     ),
     (
         "Differences from Kafka",
@@ -105,9 +106,9 @@ Help and error texts are ours; help ends with 0. An error is one line on standar
 and cause, often with a hint on a second line, and without a stack trace. list-endpoints of Kafka's
 tool prints some errors on standard output and ends with 0: here they are errors. The notice that
 --config is deprecated is on standard error. No command waits 60 seconds for a stopped node. A node
-that answers is asked also if the cluster has no broker left, or no leader, where Kafka's client
-looks for other nodes. default.api.timeout.ms may be less than request.timeout.ms, which has no
-meaning here.""",
+that answers is asked even if the cluster has no broker or no leader left; Kafka's client then looks
+for other nodes. default.api.timeout.ms may be less than request.timeout.ms, which has no effect
+here.""",
     ),
     exit_status(
         {

@@ -36,7 +36,7 @@ EXAMPLES = (
     ("what would be done", "kafka-cluster unregister -C localhost:9093 -i 3,101-120 --dry-run"),
     ("in a script", "kafka-cluster unregister -b localhost:9092 --id 3 --if-registered --yes"),
     (
-        "all that are gone for a day",
+        "all that have been gone for a day",
         "kafka-cluster unregister -C localhost:9093 --all-fenced --fenced-for 1d --format json",
     ),
 )
@@ -72,8 +72,8 @@ class UnregisterOptions(TargetOptions):
         "--fenced-for",
         metavar="TIME",
         type=Duration(),
-        help="Of --all-fenced or --rack, those that are fenced for at least this time, as 1h; only"
-        " with -C.",
+        help="Of --all-fenced or --rack, those that have been fenced for at least this time, as"
+        " 1h; only with -C.",
     )
     force: bool = option(
         "--force", is_flag=True, help="Also unregister a broker that runs, or holds replicas."

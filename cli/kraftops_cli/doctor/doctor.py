@@ -77,7 +77,9 @@ class DoctorOptions(What):
         help="The release that is to run the nodes, as 4.3.  [default: the one that has]",
     )
     only: str | None = option("--only", metavar="CODE,…", help="Only findings with these codes.")
-    skip: str | None = option("--skip", metavar="CODE,…", help="No findings with these codes.")
+    skip: str | None = option(
+        "--skip", metavar="CODE,…", help="Leave out findings with these codes."
+    )
     baseline: str | None = option(
         "--baseline",
         metavar="FILE",

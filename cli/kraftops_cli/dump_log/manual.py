@@ -269,18 +269,18 @@ indexes named beside it) and each snapshot. To check an index, it reads the log.
 the rest of the directory: an unfinished end counts as mended, and missing offsets are not reported.
 In object stores, each file is checked by itself.
 
-What is dumped is checked instead after --files; with filters, --limit, --output, --follow,
---salvage or --max-bytes; with options of Kafka's text, such as --deep-iteration; and for archived
-segments and standard input. The output is then the same as without --check, with a line for each
+With --files, filters, --limit, --output, --follow, --salvage, --max-bytes or options of Kafka's
+text, such as --deep-iteration, and for archived segments and standard input, --check does something
+else: the output is the same as without it, and what is dumped is checked, with a line for each
 finding on standard error. Findings are a wrong CRC, an unknown magic, bytes that are not a whole
 batch, a record that cannot be decoded, a corrupt producer snapshot, and an index that does not fit
 its log, is out of order or ends within an entry.
 
-Zero padding is not damage. Neither are indexes as healthy brokers write them, although Kafka's tool
-reports mismatches: zeros where there is no entry yet, one entry for batches that were appended at
-once, and the time of records that compaction removed. Records are checked as they are decoded:
-without a decoder only their framing, with filters only those selected. The exit status is 0 for
-sound files, 1 if nothing could be read, and 2 with findings.""",
+Zero padding is not damage. Kafka's tool reports some mismatches in the indexes of healthy brokers,
+which are not damage either: zeros where there is no entry yet, one entry for batches that were
+appended at once, and the time of records that compaction removed. Records are checked as they are
+decoded: without a decoder only their framing, with filters only those selected. The exit status is
+0 for sound files, 1 if nothing could be read, and 2 with findings.""",
     ),
     exit_status(
         {

@@ -66,8 +66,8 @@ may follow, the right arrow takes the suggestion from earlier lines, and Ctrl-T 
 some of its letters. Lines from a pipe are a script: errors name the line.
 
 In Kafka's form, !!, !N, !text and ^old^new stand for earlier lines, and no lines are kept for later
-sessions. On a terminal it takes the words of ours that Kafka's shell has no answer to: ?, alias,
-clear, ll, ls -la, quit, set, source, unalias, watch, and --help or -h behind a command."""
+sessions. On a terminal it also takes some words that Kafka's shell does not know: ?, alias, clear,
+ll, ls -la, quit, set, source, unalias, watch, and --help or -h after a command."""
 ENVIRONMENT = {
     "PAGER": "the pager. Default: less; none if it is empty.",
     "LESS": "the options of less. Default: FIRX.",

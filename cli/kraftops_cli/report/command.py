@@ -26,15 +26,19 @@ SECTIONS = (
     (
         "Contents",
         """\
-Of a metadata log: the incidents, in words on top, as kraftops incidents tells them, if it has up to
-20,000 changes of partitions; the cluster; over time the states of brokers, leaders of the quorum,
-elections and changes of ISRs, partitions without a leader, under min ISR and under-replicated,
-topics made and deleted, changes of configurations, ACLs, features, quotas and registrations, each
-with before and after; the partitions and topics that lost most. The log is read from its first
-record if that is still there, or else from the oldest snapshot that it continues: the report says
-since when it knows. If the part from a snapshot after damage on is longer, the report is about that
-part. The min ISR is that of the topic's configuration, else the cluster's, else 1. Of all logs:
-records and bytes over time, sizes, codecs, gaps, damage, groups, open transactions.
+A metadata log gives the incidents, as kraftops incidents tells them (if it has up to 20,000 changes
+of partitions); the cluster; over time, the states of brokers and controllers, elections, changes of
+ISRs, and partitions that are offline, under min ISR or under-replicated; the changes of topics,
+configurations, ACLs, features, quotas and registrations, with before and after; and the partitions
+and topics that lost most. The min ISR is that of the topic's configuration, else the cluster's,
+else 1.
+
+The log is read from its first record if that is still there, or else from the oldest snapshot that
+it continues: the report says since when it knows. Damage cuts the log in two; if the part that
+begins with a later snapshot is the longer one, the report is about that part.
+
+All logs give records and bytes over time, sizes, codecs, gaps, damage, groups and open
+transactions.
 
 Lists are bounded: the report says how many entries it leaves out. Secrets are never in it. A record
 whose time is before that of the previous record counts at that previous time. With --since, nothing
@@ -43,8 +47,8 @@ is known of transactions before that time: an open one counts from its first rec
     (
         "Several metadata logs",
         """\
-The timeline is that of the log that goes on longest. With --until it ends before the first record
-that is not before that time.""",
+The timeline is that of the log with the latest end. With --until, it ends before the first record
+at or after that time.""",
     ),
     (
         "On Spark",

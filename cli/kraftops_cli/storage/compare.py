@@ -35,13 +35,14 @@ SECTIONS = (
         "How copies compare",
         f"""\
 The newest copy has the latest leader epoch, then the highest end offset: a leader has all that was
-acknowledged in earlier epochs. Where a copy and the newest part is told by the epochs of both, as a
-follower of Kafka truncates. Records are acknowledged where a broker has noted a high watermark
-above them, which it does every 5 seconds and when it stops; others are possibly so.
+acknowledged in earlier epochs. A copy differs from the newest one from the offset on to which a
+follower would truncate it, by the leader epochs of both. Records are acknowledged if a broker has
+noted a high watermark above them, which it does every 5 seconds and when it stops; later ones may
+have been.
 
-The ends are those of the last batches. Archives need not hold the logs: without them the end is
-the recovery point of a clean stop, else the lowest that is possible; after a kill, give the
-directory itself. This packs what is needed: {PACK}
+A copy ends with its last batch. In an archive without the logs, the end is the recovery point of a
+clean stop, or else the lowest possible one; after a kill, give the directory itself. This packs
+what is needed: {PACK}
 
 If the disks have a metadata log, the newest one tells which brokers may lead, and so what a start
 of all these brokers would cut.""",

@@ -59,13 +59,14 @@ for all hosts, and a page. If one is left: stop all nodes, keep the lost control
 and pack what is left of each node, also of brokers, for this one: {PACK}
 
 If all controllers are lost, format one with --no-initial-controllers and the old --cluster-id.
---dry-run shows what would be lost, and the next steps; then follow these in their order, each with
-its command and its check. Until a server has been started, --undo goes back.
+--dry-run shows what would be lost, and the next steps, each with its command and its check. Follow
+them in their order. Until a server has been started, --undo goes back.
 
 An old controller that starts with its old disk follows the recovered one while that leads. It has
-no vote until it is added; with controller.quorum.auto.join.enable it is added by itself. If most of
-the old ones start while it is down, they are a second cluster with the same id. So never recover
-two with --voters self: several voters need the same log, byte by byte, and the same --voters.""",
+no vote until it is added; with controller.quorum.auto.join.enable it adds itself. If most of the
+old ones start while the recovered one is down, they are a second cluster with the same id. So never
+recover two with --voters self: several voters need the same log, byte by byte, and the same
+--voters.""",
     ),
     (
         "How recover works",
@@ -74,39 +75,41 @@ A server takes the newest voters of its log, committed or not, and a voter that 
 itself. So one batch is written after the end of the chosen log: the voters, and before the first
 voters kraft.version 1. Its epoch is 1,000,000 above the highest in any log or quorum-state, and so
 above those that lost controllers may have had. A static quorum becomes dynamic (Kafka 3.9 and
-later), never static again.
+later), and never static again.
 
-Before, all voters of the logs and the controllers of the configuration are asked, with the login of
-the configuration. A leader of this cluster that answers forbids the recovery, and so do most voters
-of a log that run without one: they can elect one. If only fewer answer, they are alive and need not
-be lost.
+First, all voters of the logs and the controllers of the configuration are asked, with the login of
+the configuration. The recovery is refused if a leader of this cluster answers, or if most voters of
+a log run without a leader, because they can elect one. Fewer that answer are a finding: they are
+alive, and need not be given up.
 
 All logs are compared batch by batch. The log of the highest epoch, then of the highest offset, goes
-on; often it is a broker's. The names that would be lost with the others are listed, and what this
-node lacks is copied. --choose names another log: the old one where voters with empty disks have
-elected a leader, one with a damaged end, or one beside a log that was recovered to other voters.
+on; often it is a broker's. The names that only the other logs have would be lost: they are listed.
+What this node lacks is copied. --choose names another log: the old one if voters with empty disks
+have elected a leader, one with a damaged end, or one beside a log that was recovered to other
+voters.
 
 New records come as new segments, each by one rename: at any time a server would find the old log, a
-beginning of the new log, or all of it. Before, the log is copied to before-recover-TIME in its own
-directory, or in the directory of --backup. recover --undo restores it, also after a kill.""",
+beginning of the new log, or all of it. The old log is copied first, to before-recover-TIME in its
+own directory, or in the directory of --backup. recover --undo restores it, also after a kill.""",
     ),
     (
         "Records that brokers would cut",
         """\
-A metadata log that lags may have a broker lead that lacks records. What a start would cut is worked
-out for each partition: the brokers that may lead by the chosen log (its ISR and ELR), and the
-leader epochs and ends of all copies that --from gives, as by kafka-storage compare. Of a killed
-broker, give the directory, not an archive without logs: only they tell where they end.
+By a metadata log that lags, a broker may lead that lacks records. For each partition, recover works
+out what a start would cut: from the brokers that may lead by the chosen log (its ISR and ELR), and
+from the leader epochs and ends of all copies that --from gives, as kafka-storage compare does. Of a
+killed broker, give the directory, not an archive without logs: only they tell where they end.
 
-With --elect-newest, records behind the voters make the broker with the newest copy the leader of
-each such partition, alone in its ISR, in a leader epoch above all on disks; followers truncate to
-it and join. So nothing is cut that the disks show as acknowledged. Without it, the order in which
-brokers start decides only among the replicas that are eligible by then: with min.insync.replicas 1
-the one that the recovered controller fences last, with more and ELR the first of them that starts.
+With --elect-newest, records after the voters make the broker with the newest copy the leader of
+each such partition. It is alone in the ISR, in a leader epoch above all on disks; followers
+truncate to it and join. So nothing is cut that the disks show as acknowledged. Without the option,
+the order in which brokers start decides, but only among the eligible replicas. With
+min.insync.replicas 1, that is the one that the recovered controller fences last; with more, and
+ELR, the first that starts.
 
 The next producer id is raised above all ids in other logs, producer snapshots and last batches,
 with two blocks for each broker. Each registered broker must be given, or named with
---unseen-broker; one that had been fenced for a day counts for nothing.""",
+--unseen-broker, except those that had been fenced for a day.""",
     ),
     exit_status({0: "done, or nothing was to be done."}),
 )

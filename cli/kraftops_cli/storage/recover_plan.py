@@ -32,11 +32,11 @@ Pack every node that is left, while it is stopped, with the paths of its host: {
 Of a lost controller that is to join again, the server.properties is enough. If all controllers are
 lost, format one with --no-initial-controllers and the old --cluster-id, and pack it, too.
 
-A leader of this cluster that answers forbids it, as do most voters that run without one. The best
+The plan is refused if a leader of this cluster answers, or if most voters run without one. The best
 log is chosen as by recover, and recovered here for the voters, in a copy: all of them get the same
-bytes. The new directory has the log, a script for each node, and README.txt: the work in
-its order, with what to check after each step. A script refuses another host, another disk, another
-node and a running server, and can be repeated. Nothing else is written: the copies stay as they
+bytes. The new directory has the log, a script for each node, and README.txt: what to do, in which
+order, and what to check after each step. A script refuses any other host, disk or node, and a
+running server, and can be repeated. Nothing else is written: the copies stay as they
 are.""",
     ),
     exit_status({0: "the plan is written; it says what is lost."}),

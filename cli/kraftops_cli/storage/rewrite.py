@@ -70,9 +70,9 @@ class RewriteOptions(NodeOptions):
 Change the ids in the meta.properties of all formatted directories of a stopped node.
 
 The old file stays beside the new one as meta.properties.before-rewrite. What a server has written
-into its logs is not changed: the voters of a dynamic quorum keep their node ids. A directory with
-partitions that the metadata has on other brokers gets no other node id: the new broker would set
-them aside.""",
+into its logs is not changed: the voters of a dynamic quorum keep their node ids. The node
+id of a directory is not changed if it has partitions that the metadata has on other brokers: the
+broker of the new id would set them aside.""",
 )
 @CONFIG
 @click.option("--cluster-id", "-t", metavar="ID", help="The new cluster id.")

@@ -38,13 +38,13 @@ SECTIONS = (
     (
         "What a start makes of the disk",
         """\
-The rules of Kafka's loader are asked for each partition, and read what Kafka reads: a partition
-that a start refuses takes its log directory offline, or ends the server, which is said for the
-server too. Records behind the end that a start finds are lost if a high watermark proves that they
-were there. After an unclean stop a start reads whole segments; those beyond 256 MiB are left to
-kafka-dump-log --check, which reads everything. A metadata log that is shorter than its leader-
-epoch-checkpoint, its producer snapshots or quorum-state prove is lost: that stops the only voter,
-and is a risk among several.""",
+For each partition, verify follows the rules of Kafka's loader, and reads what it reads. A partition
+that a start refuses takes its log directory offline, or ends the server; the finding says which. A
+start finds an end of each log; records after it are lost if a high watermark proves that they
+existed. After an unclean stop a start reads whole segments. Those beyond 256 MiB are left to
+kafka-dump-log --check, which reads everything. A metadata log has lost its end if its
+leader-epoch-checkpoint, its producer snapshots or quorum-state know of later records: that stops a
+voter that is alone, and is a risk among several.""",
     ),
     (
         "Disk against metadata",
@@ -52,9 +52,10 @@ and is a risk among several.""",
 The partitions in the log directories of a broker are compared with the metadata: with the newest
 log of all nodes that are given, or with the broker's own copy of it. A broker renames a partition
 to …-stray at its start if the metadata does not have its topic id, or has it on other brokers only.
-A partition that is missing is made anew, without records; if the metadata has this broker in sync,
-the others may follow the empty one. A partition in another directory of the same broker stays where
-it is. Findings have the records, by offsets, and the bytes of the segments.""",
+A partition that is missing is made anew, without records. If the metadata has this broker in sync,
+it may lead, and the other replicas then drop their records. A partition in another directory of the
+same broker stays where it is. Findings count the records, by offsets, and the bytes of
+segments.""",
     ),
     (
         "Controllers against each other",
@@ -62,40 +63,41 @@ it is. Findings have the records, by offsets, and the bytes of the segments.""",
 The metadata logs of all nodes that are given are compared by epoch and end. A majority of voters
 that lack committed records could elect a leader: none of them must start before the newest log goes
 on. If too few voters have the directories that the quorum knows, the quorum is lost. Both findings
-come with the command of kafka-storage recover. It is a note only if a shorter log cannot win, or if
-the end that it lacks may never have been committed.
+come with the command of kafka-storage recover. A shorter log is only a note if it cannot win an
+election, or if the records that it lacks may never have been committed.
 
 No file has the high watermark, and replicas fetch records before they are committed: a record in
-one log proves nothing. Records are taken for committed if a snapshot has them; if a broker that is
-given has partitions of a topic that they create; or if their leader went on for more than 10 times
-controller.quorum.fetch.timeout.ms (20 seconds), since a leader without followers resigns (Kafka 3.7
-and later).""",
+one log proves nothing. Records count as committed if a snapshot has them; if a broker that is given
+has partitions of a topic that they create; or if their leader went on for more than 10 times
+controller.quorum.fetch.timeout.ms (20 seconds), because a leader without followers resigns (Kafka
+3.7 and later).""",
     ),
     (
         "Releases",
         """\
 The features, the keys and the classes that a configuration names are checked against the release
 that is to run the node: the one of --release-version, or of the jars in --kafka-home, else the one
-that registered the node in the metadata log. Where none of them tells, the oldest and the newest
+that registered the node in the metadata log. If none of these is known, the oldest and the newest
 release that support the features of the node are tried, and what stops only one of them is a note.
-The answer names the release and what tells it. With a release that is named, a server that
-runs is a note: a later start is asked about. A key that the release no longer reads is a note.
-Only with --kafka-home it is known whether a class is there that is not Kafka's own. The table has
-Kafka 3.3 to 4.3.""",
+The answer names the release, and where it comes from. If a release is named, a server that runs is
+only a note: the question is about a later start. A key that the release no longer reads is a note.
+Only --kafka-home shows whether a class exists that is not Kafka's own. The table has Kafka 3.3 to
+4.3.""",
     ),
     (
         "This host",
         """\
-With --here, listeners must be on addresses of this host, on ports where no other process listens,
-by what Linux lists. Nothing is bound. Where a server holds the lock of a directory, its ports are
-its own.""",
+With --here, listeners must be on addresses of this host, and on ports where no other process
+listens. Linux lists both; nothing is bound. The ports of a server that holds the lock of one of the
+directories do not count: they are the node's own.""",
     ),
     (
         "Names",
         """\
-With --resolve the hosts of listeners, voters and bootstrap servers are looked up, side by side; one
-without an answer within 5 seconds counts as lost. It is a note if most voters, or of several
-bootstrap servers one, can be reached. A name that resolves here need not do so on other nodes.""",
+With --resolve, the hosts of listeners, voters and bootstrap servers are looked up, side by side. A
+host without an answer within 5 seconds counts as lost. That is only a note while most voters, or
+one of several bootstrap servers, can be found. A name that resolves here may not on other
+nodes.""",
     ),
     exit_status({0: "the servers would start.", 2: "there are findings."}),
 )

@@ -17,7 +17,7 @@ from kraftops_cli.terminal.streams import Terminal
     syntax=Argparse4j(ours=frozenset({"form"})),
     name="random-uuid",
     examples=(("a cluster id", "kafka-storage random-uuid"),),
-    help="Print a new random UUID: 22 characters of URL-safe base64 that begin with no dash.",
+    help="Print a new random UUID: 22 characters of URL-safe base64 that do not begin with a dash.",
 )
 @FORM
 @click.pass_obj
