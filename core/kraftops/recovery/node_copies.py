@@ -16,8 +16,7 @@ from kraftops.fileio.mounts import Folder, Mount, is_directory, is_file, names_i
 from kraftops.fileio.reading import CONFIG_BYTES
 from kraftops.java.numbers import parse_integer
 from kraftops.java.properties import properties
-from kraftops.log.bundles.spool import mounted_archive
-from kraftops.log.bundles.wanted import NoRoom
+from kraftops.log.bundles.spool import NoRoom, mounted_archive
 from kraftops.log.files import METADATA_PARTITION, file_name
 from kraftops.log.reader import BLOCK, DamagedArchive
 from kraftops.recovery.refusal import PACK, RecoveryRefused

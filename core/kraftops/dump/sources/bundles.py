@@ -11,8 +11,7 @@ from kraftops.dump.small_files import is_small_file
 from kraftops.dump.sources.partition_directory import MANIFEST, Log, partition_log
 from kraftops.errors import SourceError, UsageError
 from kraftops.fileio.mounts import Mount
-from kraftops.log.bundles.spool import mounted_archive
-from kraftops.log.bundles.wanted import Skipped
+from kraftops.log.bundles.spool import Skipped, mounted_archive
 from kraftops.log.files import PARTITION_NAME, file_name, has_bundle_name
 from kraftops.log.reader import DamagedArchive
 

@@ -10,9 +10,8 @@ import pytest
 from kraftops.errors import SourceError
 from kraftops.fileio.mounts import exists, is_directory, is_file, names_in, status_of
 from kraftops.fileio.reading import read_small
-from kraftops.log.bundles import wanted as module
-from kraftops.log.bundles.spool import mounted_archive
-from kraftops.log.bundles.wanted import NoRoom, Skipped
+from kraftops.log.bundles import spool as module
+from kraftops.log.bundles.spool import NoRoom, Skipped, mounted_archive
 from kraftops.log.log_file import LogFile
 from kraftops.log.reader import DamagedArchive
 from tests.helpers.logs.bundles import KINDS
