@@ -225,7 +225,6 @@ def _registered_brokers(live: LiveImage, registered: KeptState) -> list[BrokerDe
 
 
 def _listed_brokers(nodes: ClusterNodes, health: Health | None) -> list[BrokerDescription]:
-    """Return the brokers that a broker lists."""
     loads = health.loads if health else {}
     brokers = []
     for node in sorted(nodes.nodes):

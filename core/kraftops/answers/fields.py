@@ -100,7 +100,7 @@ def text(name: str, help_text: str, *, values: Iterable[str] = (), **more: Unpac
 
 
 def number(name: str, help_text: str, *, numeral: Numeral = "plain", **more: Unpack[More]) -> Field:
-    """Return a field of a number."""
+    """Declare a number, which the terminal writes as *numeral* says."""
     return Field(name, of_kind(NUMBER), help_text, numeral=numeral, **more)
 
 
@@ -110,7 +110,7 @@ def boolean(name: str, help_text: str, **more: Unpack[More]) -> Field:
 
 
 def time(name: str, help_text: str, **more: Unpack[More]) -> Field:
-    """Return a field of a time."""
+    """Declare a time, in milliseconds since the epoch."""
     return Field(name, of_kind(TIME), help_text, **more)
 
 

@@ -36,7 +36,7 @@ class Column:
 
 
 def number(title: str, priority: int = 0) -> Column:
-    """Return a column of numbers."""
+    """Align a column to the right, as numbers are."""
     return Column(title, priority, "right")
 
 

@@ -25,7 +25,7 @@ _ENCODINGS = {"key": "keyEncoding", "value": "valueEncoding"}
 
 
 def columns_of(rows: Sequence[Row], names: Iterable[str]) -> Columns:
-    """Return the columns *names* of rows."""
+    """Turn rows into columns, with bytes and offsets where Arrow has them."""
     columns: Columns = {}
     for name in names:
         values: Sequence[Any] = list(map(itemgetter(COLUMNS.index(name)), rows))

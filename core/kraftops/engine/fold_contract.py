@@ -204,7 +204,7 @@ class Fold(Protocol):
         """Return the id of the topic that has a name."""
 
     def topic(self, topic_id: bytes) -> TopicEntry | None:
-        """Return a topic."""
+        """Look a topic up by its id, also one that is being deleted."""
 
     def partition_count(self, topic_id: bytes | None = None) -> int:
         """Return the number of partitions of a topic, or of all."""

@@ -197,7 +197,7 @@ class ListColumn(NamedTuple):
         return self.in_place(self.places[index])
 
     def in_place(self, place: int) -> list[int]:
-        """Return a list by its place."""
+        """Cut the list of one partition out of the items of all."""
         start = self.ends[place - 1] if place else 0
         return self.items[start : self.ends[place]].tolist()
 
@@ -235,7 +235,7 @@ _LISTS = (
 
 
 def columns_of_states(topics: Iterable[StatesOfTopic]) -> StateColumns:
-    """Return the columns of states."""
+    """Lay the states of partitions out in columns, in the order of topics and numbers."""
     counts: list[tuple[bytes, int]] = []
     numbers, newest = array("i"), array("q")
     scalars = {name: array("i") for name in _SCALARS}

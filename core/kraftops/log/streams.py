@@ -152,7 +152,7 @@ class _MemoryReader(LogReader):
         """Return None: batches are read one by one, each with its own position."""
 
     def next_batch(self) -> Batch | None:
-        """Return the next batch."""
+        """Return the next whole batch; None at the end, with `end` set."""
         batch = next(self._left_batches, None)
         if batch is None:
             self.end = LogEnd(EndReason.END, self._end_position, 0)

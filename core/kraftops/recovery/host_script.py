@@ -91,7 +91,7 @@ def addresses(voters: Iterable[Voter]) -> str:
 
 
 def host_script(host: Host, plan: RecoveryPlan) -> str:
-    """Return the script of a host."""
+    """Write the shell script that a host runs: guards first, then the work of its role."""
     body = {Role.VOTER: _voter, Role.JOINS: _joins, Role.BROKER: _broker}[host.role](host, plan)
     is_added = host.role is Role.JOINS and not host.joins_itself
     join = _join(host, plan.cluster_id) if is_added else ""

@@ -241,7 +241,7 @@ def is_view(node: Node | None) -> bool:
 
 
 def fixed(children: Mapping[str, Node], *, is_known_flat: bool = False) -> Directory:
-    """Return a directory with fixed children."""
+    """Make a directory of children that exist already, in their order."""
     return Directory(lambda: children, children.get, is_known_flat)
 
 

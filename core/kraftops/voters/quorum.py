@@ -49,7 +49,7 @@ class Quorum:
         return replica.node_id == self.info.leader or replica.caught_up_at >= self.since
 
     def voter(self, node: int) -> ReplicaState | None:
-        """Return a voter."""
+        """Look a voter up by its node id."""
         return next((voter for voter in self.info.voters if voter.node_id == node), None)
 
     def observers(self, node: int) -> list[ReplicaState]:

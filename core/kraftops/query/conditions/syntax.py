@@ -157,7 +157,7 @@ def text_of(condition: Condition) -> str:  # noqa: PLR0911 - one a kind
 
 
 def path_text(names: tuple[str, ...]) -> str:
-    """Return the text of a path."""
+    """Write a path as a condition spells it: names that are not words are quoted."""
     first, *others = names
     return ".".join(
         [first, *(name if re.fullmatch(WORD, name) else _quoted(name) for name in others)]

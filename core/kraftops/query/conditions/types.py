@@ -145,7 +145,6 @@ class _Check:
         return operand
 
     def _type(self, operand: syntax.Operand) -> FieldType:
-        """Return the type of an operand."""
         match operand:
             case syntax.Path(names, index):
                 return self._path_type(names, index)

@@ -81,7 +81,7 @@ def plan_splits(  # noqa: PLR0913 - all but two have defaults, and are given by 
 
 
 def planned(session: Session, sources: Sequence[Source], max_bytes: int) -> list[Split]:
-    """Return the splits of sources for a session."""
+    """Plan splits for the cores and the split size of a session."""
     size = session.settings.split_bytes
     return plan_splits(sources, session.cores, max_bytes=max_bytes, size=size)
 

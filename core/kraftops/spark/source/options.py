@@ -214,7 +214,7 @@ def query_text(query: Query) -> str:
 
 
 def query_from_text(text: str) -> Query:
-    """Return the query of a text of `query_text`."""
+    """Read back what `query_text` has written."""
     fields = json.loads(text)
     limits, budget = fields.pop("filter"), Budget(**fields.pop("budget"))
     lists = {name: frozenset(value) for name, value in limits.items() if isinstance(value, list)}

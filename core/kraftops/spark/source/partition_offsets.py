@@ -56,7 +56,7 @@ class PartitionLimits:
     ends: Mapping[tuple[str, int], int]
 
     def narrowed(self, selection: Filter, topic: str | None, partition: int | None) -> Filter:
-        """Return a filter for a partition."""
+        """Narrow a filter to the offsets of a partition; the end is exclusive."""
         key = (topic or "", partition or 0)
         first = max(selection.first_offset, self.starts.get(key, selection.first_offset))
         last = min(selection.last_offset, self.ends.get(key, selection.last_offset + 1) - 1)

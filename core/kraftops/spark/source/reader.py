@@ -133,7 +133,7 @@ class Reader(DataSourceReader):
         return sources
 
     def partitions(self) -> list[SplitPartition]:
-        """Return the splits."""
+        """Plan the splits, without files in which no row can match."""
         options, listed = self._options, self._sources
         sources = self.with_matching_rows(listed)
         if len(sources) < len(listed):
