@@ -11,6 +11,7 @@ from functools import cache
 from pkgutil import get_data
 from types import MappingProxyType
 
+from kraftops.findings.aside import aside_of
 from kraftops.findings.finding import Finding, Severity
 
 
@@ -40,6 +41,16 @@ class CatalogueRow:
     proof: str
     commands: tuple[str, ...] = ()
 
+    @property
+    def moves_partition(self) -> bool:
+        """Whether the partition is moved away, for the broker to fetch it from its leader."""
+        return "mkdir -p {aside} && mv {partition} {aside}/" in self.commands
+
+    @property
+    def cure(self) -> str:
+        """What to do, as the end of a line."""
+        return f"{self.action[0].lower()}{self.action[1:].removesuffix('.')}"
+
 
 @cache
 def catalogue() -> Mapping[str, CatalogueRow]:
@@ -62,16 +73,17 @@ def with_cure(finding: Finding, partition: str) -> Finding:
     if row is None or not finding.is_severe or finding.commands:
         return finding
     if not place.directory:
-        return finding if row.commands else replace(finding, cure=finding.cure or row.action)
+        return finding if row.commands else replace(finding, cure=finding.cure or row.cure)
     paths = {
         "file": place.path,
         "segment": os.path.splitext(place.path)[0],
         "partition": partition,
         "directory": place.directory,
+        "aside": aside_of(place.directory),
     }
     quoted = {name: shlex.quote(path) for name, path in paths.items()}
     commands = tuple(command.format_map(quoted) for command in row.commands)
-    return replace(finding, cure=finding.cure or row.action, commands=commands)
+    return replace(finding, cure=finding.cure or row.cure, commands=commands)
 
 
 def _row(

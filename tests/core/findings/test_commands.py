@@ -1,7 +1,9 @@
 """The commands of a finding mend what it tells of, run by a shell on a copy of a broker's disk."""
 
+import os
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -93,3 +95,32 @@ def test_own_cure_keeps_its_words() -> None:
     cured = with_cure(finding, "d/x y")
 
     assert (cured.cure, cured.commands) == ("remove it: it is small", ("rm 'd/x y'",))
+
+
+@pytest.mark.parametrize("spelling", ["{}", "{}/", "{}//", "{}/orders-1/..", "."])
+def test_folder_for_copies_is_beside_a_log_directory_of_any_spelling(
+    spelling: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = made("start-cuts-log", tmp_path)
+    monkeypatch.chdir(folder)
+
+    commands = {
+        command
+        for finding in severe(Path(), "start-cuts-log")
+        for command in with_cure(
+            replace(finding.moved(directory=spelling.format(folder)), commands=()), "t-0"
+        ).commands
+    }
+
+    assert commands == {f"mkdir -p '{folder}.aside' && cp -a t-0 '{folder}.aside'/"}
+
+
+def test_metadata_log_with_a_lost_end_is_not_emptied(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(REAL / "stopped", tmp_path / "data"))
+    log = folder / f"__cluster_metadata-0/{0:020}.log"
+    os.truncate(log, log.stat().st_size // 3)
+
+    (finding,) = severe(folder, "missing-end")
+
+    assert finding.commands == ()
+    assert finding.cure.startswith("start the other controllers first: this server fetches the log")

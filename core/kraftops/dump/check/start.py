@@ -22,6 +22,7 @@ from kraftops.findings.finding import (
     stop_finding,
     unless_forbidden,
 )
+from kraftops.log.files import METADATA_TOPIC
 from kraftops.server.loader.contract import (
     NEWEST_RELEASE,
     Consequence,
@@ -40,6 +41,7 @@ from kraftops.server.loader.load_plan import (
 from kraftops.server.loader.metadata_log import foretell_metadata_log
 from kraftops.server.loader.partition import foretell_partition
 from kraftops.server.log_directory import Duplicate, LogDirectory
+from kraftops.server.metadata_log.cures import cure_of_unknown_voters
 from kraftops.server.partition_files import PartitionFiles
 
 START_REFUSED = "start-refused"
@@ -227,8 +229,14 @@ def placed(
     finding: Finding, path: str, topic: str | None, partition: int | None, directory: LogDirectory
 ) -> Finding:
     """Return a finding with a partition, where that is in a log directory, and its cure."""
-    owner = {"node": directory.node_id, "directory": directory.path} if directory.meta else {}
-    return with_cure(finding.moved(topic=topic, partition=partition, **owner), path)
+    if not directory.meta:
+        return with_cure(finding.moved(topic=topic, partition=partition), path)
+    finding = finding.moved(
+        topic=topic, partition=partition, node=directory.node_id, directory=directory.path
+    )
+    if topic == METADATA_TOPIC and (cure := cure_of_unknown_voters(finding, directory.path)):
+        return replace(finding, cure=cure.text, commands=cure.commands)
+    return with_cure(finding, path)
 
 
 def _differs(outcome: LoadOutcome | None, other: LoadOutcome | None) -> bool:

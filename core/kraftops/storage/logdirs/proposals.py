@@ -46,11 +46,5 @@ def write_command(path: str, lines: Iterable[str]) -> str:
     return f"printf '%s\\n' {shlex.join(lines)} > {shlex.quote(path)}"
 
 
-def aside_command(directory: str, name: str) -> str:
-    """Return the command that moves something out of a log directory, and keeps it."""
-    aside = shlex.quote(f"{directory}.aside/")
-    return f"mkdir -p {aside} && mv {shlex.quote(f'{directory}/{name}')} {aside}"
-
-
 def _rewrite(config: str) -> str:
     return f"kafka-storage rewrite -c {shlex.quote(config)}"

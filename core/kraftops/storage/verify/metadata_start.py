@@ -29,8 +29,8 @@ from kraftops.server.loader.contract import DiskFolder
 from kraftops.server.loader.metadata_log import MetadataLogOutcome, foretell_metadata_log
 from kraftops.server.loader.text_files import LEADER_EPOCHS, epoch_entries
 from kraftops.server.loader.thrown import LoadError
+from kraftops.server.metadata_log.cures import FETCHES_END, fetches_anew
 from kraftops.storage.logdirs.node import Node, recover_command
-from kraftops.storage.logdirs.proposals import aside_command
 
 _RESTORE = Cure("restore the metadata directory from a copy")
 
@@ -52,20 +52,12 @@ def metadata_start_findings(node: Node) -> Iterator[Finding]:
         yield from _lost_end(node, folder, outcome)
         return
     finding = refusal_finding(folder, outcome.refusal, "the metadata log")
-    cure, commands = _RESTORE if node.is_only_voter else fetched_anew(node)
+    cure, commands = _RESTORE if node.is_only_voter else fetches_anew(node.metadata_path)
     yield replace(
         finding.moved(node=node.config.node_id, directory=node.metadata_path),
         cure=cure,
         commands=commands,
         consequence="the server does not start",
-    )
-
-
-def fetched_anew(node: Node) -> Cure:
-    """Return the cure of a metadata log that other controllers have."""
-    return Cure(
-        f"remove {METADATA_PARTITION}: the server fetches it from the other controllers",
-        (aside_command(node.metadata_path, METADATA_PARTITION),),
     )
 
 
@@ -76,11 +68,9 @@ def _lost_end(node: Node, folder: str, outcome: MetadataLogOutcome) -> Iterator[
     if not proofs:
         return
     evidence = [fact for _, fact in proofs]
-    text = (
-        f"the metadata log starts with an end at offset {end}, and other files prove a longer one"
-    )
+    text = f"after a start the metadata log ends at offset {end}; other files show a longer one"
     if not end:
-        text = "the metadata log starts empty, and other files prove that it was not"
+        text = "after a start the metadata log is empty; other files show that it was not"
     severity, cure, consequence = Severity.NOTE, Cure(""), ""
     torn_end = _torn_end(folder, outcome, end)
     # An epoch alone may be that of a batch that was never written. A producer snapshot is written
@@ -127,11 +117,10 @@ def _start_without_records(node: Node, *, is_empty: bool) -> tuple[Severity, Cur
                 "a quorum of this voter alone begins anew, and brokers set their partitions aside"
             )
         return Severity.LOSS, cure, consequence
-    cure = Cure("start the other controllers first: this one fetches the log from their leader")
     if node.is_controller:
         consequence = "it votes without these records: with another such voter they are lost"
-        return Severity.RISK, cure, consequence
-    return Severity.NOTE, cure, ""
+        return Severity.RISK, FETCHES_END, consequence
+    return Severity.NOTE, FETCHES_END, ""
 
 
 def _proofs(folder: str, *, is_empty: bool) -> Iterator[tuple[int, Evidence]]:
@@ -146,8 +135,9 @@ def _proofs(folder: str, *, is_empty: bool) -> Iterator[tuple[int, Evidence]]:
         if file.kind is FileKind.PRODUCER_SNAPSHOT:
             yield file.base_offset, Evidence(name, "a producer snapshot at this offset")
     for epoch, offset in _epochs(os.path.join(folder, LEADER_EPOCHS)):
-        # The leader of an epoch begins it with a record at its offset.
-        yield offset + 1, Evidence(LEADER_EPOCHS, f"epoch {epoch} began at offset {offset}")
+        # A leader writes its epoch before the record that begins it, and may be stopped between
+        # (`KafkaRaftClient.onBecomeLeader`): an epoch at the end of a log proves no record.
+        yield offset + is_empty, Evidence(LEADER_EPOCHS, f"epoch {epoch} began at offset {offset}")
     quorum_epoch = quorum_state.leader_epoch(os.path.join(folder, quorum_state.FILE_NAME))
     if is_empty and quorum_epoch:
         yield 1, Evidence(quorum_state.FILE_NAME, f"the quorum was at epoch {quorum_epoch}")

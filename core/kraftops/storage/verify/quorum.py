@@ -21,12 +21,13 @@ from kraftops.findings.finding import (
 )
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.server import quorum_state
+from kraftops.server.metadata_log.cures import fetches_anew
 from kraftops.server.metadata_log.files import Damage
 from kraftops.server.voters import voters_text
 from kraftops.storage.logdirs.inspector import FORMAT_ANEW, has_partitions
 from kraftops.storage.logdirs.node import Node
 from kraftops.storage.logdirs.proposals import rewrite_to_node
-from kraftops.storage.verify.metadata_start import fetched_anew, metadata_start_findings
+from kraftops.storage.verify.metadata_start import metadata_start_findings
 from kraftops.uuids import to_text
 
 
@@ -107,7 +108,7 @@ def damage_finding(node: Node, damage: Damage) -> Finding:
 
 def _recover(node: Node) -> Cure:
     if not (node.is_only_voter or (node.is_controller and node.asks_itself)):
-        return fetched_anew(node)
+        return fetches_anew(node.metadata_path)
     if node.log.is_used or has_partitions(node.directories):
         return Cure("restore the metadata directory from a copy")
     return Cure(f"{FORMAT_ANEW} with --standalone")

@@ -34,6 +34,13 @@ def test_whole_log_has_no_finding(voter: Path) -> None:
     assert lost(voter) == []
 
 
+def test_epoch_that_began_as_the_server_stopped_proves_no_record(voter: Path) -> None:
+    epochs = voter / "d1/__cluster_metadata-0/leader-epoch-checkpoint"
+    epochs.write_text("0\n2\n1 0\n2 71\n")
+
+    assert lost(voter) == []
+
+
 def without_log(log: Path) -> None:
     log.unlink()
 

@@ -1,0 +1,34 @@
+"""The cures of a metadata log that other controllers have too.
+
+A voter with an empty log votes for any other. Two such voters elect each other, and the leader then
+cuts the records of the rest of a majority (`LeaderState`, `KafkaRaftClient`): never make one while
+no leader is there to send it the log.
+"""
+
+from __future__ import annotations
+
+from kraftops.findings.aside import aside_command
+from kraftops.findings.catalogue import catalogue
+from kraftops.findings.finding import Cure, Finding
+from kraftops.log.files import METADATA_PARTITION
+
+_FIRST = "start the other controllers first"
+FETCHES_END = Cure(f"{_FIRST}: this server fetches the log from their leader")
+
+
+def fetches_anew(directory: str) -> Cure:
+    """Return the cure of a metadata log that a server cannot go on with, in a log directory."""
+    return Cure(
+        f"{_FIRST}; once they have a leader, move {METADATA_PARTITION} away: this server then "
+        "fetches it anew",
+        (aside_command(directory, METADATA_PARTITION),),
+    )
+
+
+def cure_of_unknown_voters(finding: Finding, directory: str) -> Cure | None:
+    """Return the cure of damage for which the replica of another topic would be moved away."""
+    row = catalogue().get(finding.code)
+    if row is None or not (finding.is_severe and row.moves_partition):
+        return None
+    cure = FETCHES_END if finding.code == "missing-end" else fetches_anew(directory)
+    return cure._replace(text=f"{cure.text}; the only controller needs a copy of the directory")
