@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from kraftops.checkup.examination import SILENT_SECONDS, UNKNOWN_NODE, Examination
-from kraftops.checkup.identities import copy_finding, rival_servers
+from kraftops.checkup.identities import copy_finding, misnumbered, rival_servers
 from kraftops.disk.retention import (
     Reason,
     RetentionState,
@@ -91,6 +91,7 @@ def start(examination: Examination) -> Iterator[Finding]:
                 yield finding
     for node in examination.copied:
         yield from quorum_state_findings(node)
+        yield from misnumbered(node)
     yield from _starts(examination)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
-from kraftops.checkup.identities import Copy, of_each_server, without_copies
+from kraftops.checkup.identities import Copy, as_registered, of_each_server, without_copies
 from kraftops.disk.usage import DirectoryUsage, read_usage
 from kraftops.errors import KraftopsError
 from kraftops.fileio.mounts import archive_of, exists, is_directory, names_in
@@ -128,11 +128,12 @@ class Examination:
             node_id = packed_ids[path] if directory.node_id is None else directory.node_id
             alone = "" if meta else path
             directories[meta.cluster_id if meta else None, node_id, alone].append(directory)
-        return [
+        nodes = [
             _node_of(node_id, of_server)
             for (_, node_id, _), of_node in directories.items()
             for of_server in of_each_server(of_node)
         ]
+        return as_registered(nodes, self.configured)
 
     @cached_property
     def nodes(self) -> list[Node]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from kraftops.findings.finding import Evidence, Finding, Severity, stop_finding
 from kraftops.server.loader.load_plan import HIGH_WATERMARK
 from kraftops.server.log_directory import LogDirectory
 from kraftops.server.metadata_log.content import read_content
+from kraftops.storage.logdirs.inspector import OTHER_NODE_ID
 from kraftops.storage.logdirs.node import Node
 from kraftops.uuids import to_text
 
@@ -58,6 +60,35 @@ def of_each_server(directories: Sequence[LogDirectory]) -> Iterator[list[LogDire
         yield without
     for number, directory in enumerate(with_log):
         yield [directory, *(without if number == 0 else ())]
+
+
+def as_registered(nodes: Sequence[Node], configured: Sequence[Node]) -> list[Node]:
+    """Return nodes with the ids for which the newest metadata has their directories, if it has."""
+    owners: dict[bytes, int] = {}
+    for node in sorted((*nodes, *configured), key=lambda node: node.content.rank):
+        owners |= node.directory_owners
+    registered = []
+    for node in nodes:
+        meta = node.metadata.meta
+        owner = owners.get((meta and meta.directory_id) or b"", node.config.node_id)
+        is_other = owner != node.config.node_id
+        config = replace(node.config, node_id=owner)
+        registered.append(replace(node, config=config) if is_other else node)
+    return registered
+
+
+def misnumbered(node: Node) -> Iterator[Finding]:
+    """Yield the directories whose meta.properties has another node id than the metadata."""
+    owner = node.config.node_id
+    for directory in node.directories:
+        if directory.node_id not in (None, owner):
+            yield stop_finding(
+                OTHER_NODE_ID,
+                f"it is of node {directory.node_id}, and the metadata has it for node {owner}",
+                directory.place,
+                f"give it the id {owner} again, with the configuration of node {owner}",
+                (f"kafka-storage rewrite -c server.properties --node-id {owner}",),
+            )
 
 
 def _age(directory: LogDirectory) -> tuple[tuple[int, int], int]:
@@ -110,7 +141,8 @@ def rival_servers(copied: Sequence[Node], configured: Sequence[Node]) -> Iterato
             f"two servers have the node id {node_id}, this one and {owner.metadata_path}{proof}",
             other.metadata.place,
             "set another node.id in its configuration, and change meta.properties by the command,"
-            f" which refuses where it has partitions of node {node_id}: then format it anew",
+            f" which refuses where it has partitions of node {node_id}: then keep a copy of the"
+            " directory, and format it anew",
             ("kafka-storage rewrite -c server.properties --node-id N",),
         )
 

@@ -2,6 +2,7 @@
 
 import shutil
 import tarfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from kraftops.findings.finding import Finding
 from kraftops.recovery.node_copies import LogSource
 from kraftops.storage.config.host import LocalKafka
 from kraftops.storage.logdirs.node import Node
+from tests.helpers.nodes.node_directories import storage
 
 OTHER_ID = "AAAAAAAAAAAAAAAAAAAAAg"
 
@@ -26,14 +28,18 @@ def brokers(tmp_path: Path) -> Path:
     return top
 
 
-def examined(*folders: Path, config: str | None = None) -> tuple[list[Node], list[Finding]]:
+IDENTITIES = ("directory-id-twice", "node-id-twice", "partition-twice", "records-cut")
+
+
+def examined(
+    *folders: Path, config: str | None = None, codes: Sequence[str] = IDENTITIES
+) -> tuple[list[Node], list[Finding]]:
     """Return the nodes, and the findings about identities and partitions that are twice."""
     sources = [LogSource(str(folder), str(folder)) for folder in folders]
     examination = Examination([LocalKafka(config)] if config else [], sources)
     names = ("directories", "start", "cluster", "copies")
     runs = run_checks(examination, [check for check in CHECKS if check.name in names])
     findings = [finding for run in runs for finding in run.findings]
-    codes = ("directory-id-twice", "node-id-twice", "partition-twice", "records-cut")
     return examination.nodes, [finding for finding in findings if finding.code in codes]
 
 
@@ -87,6 +93,28 @@ def test_two_directories_with_metadata_logs_are_two_servers(brokers: Path) -> No
         assert len(nodes) == 2
         assert (finding.code, finding.place.path) == ("node-id-twice", str(brokers / "copy"))
         assert finding.text.endswith(": by the metadata that one is node 101")
+
+
+@pytest.mark.parametrize("wrong_id", [103, 107])
+def test_disk_with_the_id_of_another_node_is_that_of_its_registration(
+    wrong_id: int, brokers: Path
+) -> None:
+    disk = brokers / "node-101/data"
+    meta = disk / "meta.properties"
+    meta.write_text(meta.read_text().replace("node.id=101", f"node.id={wrong_id}"))
+
+    nodes, (finding, *others) = examined(
+        disk, brokers / "node-103/data", codes=("other-node-id", "other-broker", *IDENTITIES)
+    )
+
+    assert [node.config.node_id for node in nodes] == [101, 103]
+    assert (finding.place.path, others) == (str(disk), [])
+    assert finding.commands == ("kafka-storage rewrite -c server.properties --node-id 101",)
+    config = "node-101.properties"
+    (line,) = storage(brokers, "verify", "-c", config).text.splitlines()
+    assert "the metadata has it for node 101: give it the id 101 again: kafka-st" in line
+    assert storage(brokers, "rewrite", "-c", config, "--node-id", "101").code == 0
+    assert storage(brokers, "verify", "-c", config).code == 0
 
 
 def test_two_directories_of_which_one_has_the_metadata_log_are_one_server(brokers: Path) -> None:

@@ -182,7 +182,7 @@ def without_wrong_rewrites(findings: Sequence[Finding]) -> list[Finding]:
     right = []
     for finding in findings:
         of_others = strays.get(finding.place.directory)
-        if finding.code == OTHER_NODE_ID and of_others:
+        if finding.code == OTHER_NODE_ID and finding.commands and of_others:
             cure = f"take it out of log.dirs: the metadata has {lost_text(of_others)} elsewhere"
             right.append(replace(finding, cure=cure, commands=()))
         else:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from kraftops.findings.finding import (
+    Cure,
     Finding,
     Place,
     Severity,
@@ -58,15 +59,20 @@ def kafka_problems(directories: tuple[LogDirectory, ...]) -> Iterator[str]:
         yield LEGACY_PROBLEM
 
 
-def findings(config: ServerConfig, directories: tuple[LogDirectory, ...]) -> Iterator[Finding]:
-    """Yield the problems of directories that Kafka's `info` does not see, from small files only."""
+def findings(
+    config: ServerConfig, directories: tuple[LogDirectory, ...], owners: Mapping[bytes, int]
+) -> Iterator[Finding]:
+    """Yield the problems of directories that Kafka's `info` does not see, from small files only.
+
+    *owners* are the brokers that have registered directories, by the metadata log if that was read.
+    """
     for directory in directories:
         if directory.read_problem and not directory.problem:
             cure = "grant the permission, replace the disk, or correct the path in log.dirs"
             finding = stop_finding("unreadable", directory.read_problem, directory.place, cure)
             inside = os.path.join(directory.path, METADATA_PARTITION)
             yield unless_forbidden(finding, inside)
-    yield from _id_findings(config, directories)
+    yield from _id_findings(config, directories, owners)
     for directory in directories:
         if directory.is_metadata:
             is_new = directory.is_readable and not has_partitions(directories)
@@ -78,19 +84,38 @@ def has_partitions(directories: Iterable[LogDirectory]) -> bool:
     return any(directory.partition_count for directory in directories)
 
 
-def _id_findings(config: ServerConfig, directories: tuple[LogDirectory, ...]) -> Iterator[Finding]:
-    owners: dict[bytes, str] = {}
+def _other_node_cure(config: ServerConfig, meta: MetaProperties, owner: int | None) -> Cure:
+    """Return the cure of two node ids: the metadata has the directory for its *owner*, if known."""
+    own = config.node_id
+    give_back = Cure(f"give it the id {own}", (rewrite_to_node(config.path, own),))
+    if owner == own:
+        return give_back._replace(text=f"{_known(owner)}: {give_back.text} again")
+    if owner is not None:
+        commands = () if meta.node_id == owner else (rewrite_to_node(config.path, owner),)
+        text = f"move it to that node, or set node.id={owner} if this is its configuration"
+        return Cure(f"{_known(owner)}: {text}", commands)
+    if (meta.node_id or 0) < 0:
+        return give_back
+    text = f"if it is another node's, move it there; if it is this one's, {give_back.text}"
+    return give_back._replace(text=text)
+
+
+def _known(owner: int) -> str:
+    return f"the metadata has it for node {owner}"
+
+
+def _id_findings(
+    config: ServerConfig, directories: tuple[LogDirectory, ...], owners: Mapping[bytes, int]
+) -> Iterator[Finding]:
+    paths: dict[bytes, str] = {}
     for directory in directories:
         path, meta = directory.java_path, directory.meta
         if meta is None:
             continue
         if meta.node_id not in (None, config.node_id):
-            cure = "give it the id of the node"
-            if (meta.node_id or 0) >= 0:
-                cure = f"set node.id={meta.node_id} in the configuration, or {cure}"
-            commands = (rewrite_to_node(config.path, config.node_id),)
+            cure = _other_node_cure(config, meta, owners.get(meta.directory_id or b""))
             problem = f"it is of node {meta.node_id}, the configuration of node {config.node_id}"
-            yield stop_finding(OTHER_NODE_ID, problem, directory.place, cure, commands)
+            yield stop_finding(OTHER_NODE_ID, problem, directory.place, *cure)
         if meta.directory_id is None:
             continue
         directory_id = to_text(meta.directory_id)
@@ -99,7 +124,7 @@ def _id_findings(config: ServerConfig, directories: tuple[LogDirectory, ...]) ->
             cure = f"take directory.id out of {directory.meta_path}: a server makes a new one"
             command = f"sed -i '/^directory.id=/d' {shlex.quote(directory.meta_path)}"
             yield stop_finding("reserved-directory-id", problem, directory.place, cure, (command,))
-        owner = owners.setdefault(meta.directory_id, path)
+        owner = paths.setdefault(meta.directory_id, path)
         if owner != path and os.path.samefile(owner, path):
             problem = f"it is {owner} under another name"
             cure = f"name it once in log.dirs of {config.path}"

@@ -61,6 +61,12 @@ class Node:
         return self.content.quorum.voters or ()
 
     @property
+    def directory_owners(self) -> dict[bytes, int]:
+        """The broker for which its metadata log has each registered directory."""
+        registered = self.content.directories.items()
+        return {identity: broker for broker, ids in registered for identity in ids}
+
+    @property
     def cluster_id(self) -> str | None:
         """The cluster id of the first directory that has one."""
         ids = (directory.meta.cluster_id for directory in self.directories if directory.meta)

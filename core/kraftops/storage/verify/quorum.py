@@ -117,9 +117,7 @@ def _recover(node: Node) -> Cure:
 def _registration(node: Node) -> Iterator[Finding]:
     """Yield the finding that directories are registered for another broker."""
     own = node.config.node_id
-    owners = {
-        identity: broker for broker, ids in node.content.directories.items() for identity in ids
-    }
+    owners = node.directory_owners
     for directory in node.directories:
         identity = directory.meta.directory_id if directory.meta else None
         other = owners.get(identity or b"", own)

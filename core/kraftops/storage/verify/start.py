@@ -33,7 +33,8 @@ def verify_node(node: Node, cluster_id: str | None = None) -> Iterator[Finding]:
     """
     yield from _formatted(node, cluster_id or node.cluster_id)
     yield from _cluster_ids(node, node.cluster_id if cluster_id is None else cluster_id)
-    yield from findings(node.config, node.directories)
+    owners = node.directory_owners if node.metadata.is_readable else {}
+    yield from findings(node.config, node.directories, owners)
     for directory in node.directories:
         place = directory.place
         if directory.holder:
