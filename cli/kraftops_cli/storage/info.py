@@ -66,7 +66,7 @@ def info(terminal: Terminal, options: NodeOptions) -> int:
         directories,
         [*kafka_problems(directories)],
         [
-            *findings(loaded, directories, {}),
+            *findings(loaded, directories),
             *(damage_finding(disk, damage) for damage in disk.log.damage),
         ],
     )

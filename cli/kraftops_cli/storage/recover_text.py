@@ -13,6 +13,7 @@ from kraftops.recovery.file_steps import WriteFile
 from kraftops.recovery.host_script import Role
 from kraftops.recovery.partitions.comparison import Comparison
 from kraftops.recovery.partitions.losses import LossTotal, PartitionLoss
+from kraftops.recovery.partitions.start_order import NO_ORDER
 from kraftops.recovery.plan import RecoveryPlan
 from kraftops.recovery.procedure import WorkStep, work_steps
 from kraftops_terminal.console import Console
@@ -34,7 +35,10 @@ def copies_text(console: Console, comparison: Comparison) -> Iterator[str]:
     """Yield the tables of copies and brokers, and what is lost if a broker is gone for good."""
     yield table_text(console, table_of(COPY, comparison.differing, "Copies that differ"))
     yield f"{comparison.equal_count} other copies are equal, or the only ones.\n\n"
-    yield table_text(console, table_of(BROKER, comparison.brokers, "Brokers, in order of start"))
+    title = "Brokers, in order of start" if comparison.has_order else "Brokers"
+    yield table_text(console, table_of(BROKER, comparison.brokers, title))
+    if comparison.replacements:
+        yield escaped(f"{NO_ORDER}, {'; '.join(comparison.replacements)}.") + "\n"
     for broker in comparison.brokers:
         if broker.gone.partitions:
             names = ", ".join(broker.gone.partitions)

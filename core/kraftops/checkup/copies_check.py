@@ -13,6 +13,7 @@ from kraftops.recovery.node_copies import LogSource, sources_of
 from kraftops.recovery.partitions.comparison import ComparedCopy, Comparison, compare_disks
 from kraftops.recovery.partitions.copies import PartitionCopy, newest_of
 from kraftops.recovery.partitions.losses import PartitionLoss, total_of
+from kraftops.recovery.partitions.start_order import NO_ORDER, best_copies, replacement
 from kraftops.recovery.refusal import RecoveryRefused
 
 Leaders = Mapping[str, Sequence[int]]
@@ -32,7 +33,7 @@ def copies(examination: Examination) -> Iterator[Finding]:
     command = shlex.join(("kafka-storage", "compare", *names))
     leaders = {loss.copy.name: loss.leaders for loss in table.losses}
     yield from _damaged(table, leaders, command)
-    yield from _cut(table.losses, leaders, command)
+    yield from _cut(table, leaders, command)
 
 
 def _sources(examination: Examination) -> list[LogSource]:
@@ -48,12 +49,16 @@ def _sources(examination: Examination) -> list[LogSource]:
     return sources
 
 
-def _cut(losses: Sequence[PartitionLoss], leaders: Leaders, command: str) -> Iterator[Finding]:
+def _cut(table: Comparison, leaders: Leaders, command: str) -> Iterator[Finding]:
     """Yield the records that are cut, by topic, and by what keeps them."""
     rows: dict[tuple[str, int, str], list[PartitionLoss]] = defaultdict(list)
-    for loss in losses:
-        own = [other.copy for other in losses if other.copy.name == loss.copy.name]
-        rows[loss.copy.topic, loss.leader, _keeping(newest_of(own), leaders)].append(loss)
+    best_by_name = {best.name: best for best, _ in best_copies(table.losses)}
+    for loss in table.losses:
+        best = best_by_name[loss.copy.name]
+        cure = _keeping(best, leaders)
+        if not table.has_order and best.broker in loss.leaders:
+            cure = f"{NO_ORDER[0].lower()}{NO_ORDER[1:]}, {replacement(best, loss.leaders)}"
+        rows[loss.copy.topic, loss.leader, cure].append(loss)
     for (topic, _, cure), lost in rows.items():
         numbers = sorted({loss.copy.number for loss in lost})
         yield Finding(

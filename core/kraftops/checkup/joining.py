@@ -62,6 +62,9 @@ _RANKS = {code: rank for rank, code in enumerate(_FIRST)}
 _EACH = frozenset({"incident", "unclean-elections"})
 """Codes of what happened: one in the same log has nothing to do with another."""
 
+_BY_CURE = frozenset({"records-cut"})
+"""Codes of which two may need opposite cures."""
+
 NodeOf = Callable[[str], int | None]
 """Returns the id of the node that a path belongs to."""
 
@@ -110,7 +113,8 @@ def _kind_of(finding: Finding) -> tuple[object, ...]:
     place = finding.place
     directory = place.directory or (os.path.dirname(place.file) if place.file else None)
     begin = place.offset if finding.code in _EACH else None
-    return finding.code, finding.severity, place.node, directory, begin
+    cure = finding.cure if finding.code in _BY_CURE else None
+    return finding.code, finding.severity, place.node, directory, begin, cure
 
 
 def _node(finding: Finding, node_of: NodeOf) -> int | None:

@@ -172,12 +172,15 @@ COPIES = (
 COMPARE = Answer(
     (
         *COPIES,
+        boolean("hasStartOrder", "whether an order of starts keeps all records", get="has_order"),
+        texts("replacements", "what to copy before the starts if none does"),
         text("metadataLog", "newest metadata log that was given", may_be_null=True),
         LOSSES,
         LOSS_TOTAL,
         FINDINGS,
     ),
-    "Losses are those of a start with that metadata log.",
+    "Losses are those of a start with that metadata log. The order of brokers is right with"
+    " hasStartOrder; without, the copies in replacements must be made before.",
 )
 
 

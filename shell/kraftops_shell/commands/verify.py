@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from kraftops.answers.fields import json_of
 from kraftops.errors import KraftopsError
 from kraftops.findings.answer import FINDING
 from kraftops.findings.finding import HAS_FINDINGS, Finding, exit_code
+from kraftops.image.state.findings import DAMAGE
 from kraftops.image.state.image import MetadataImage
+from kraftops.image.verify.below import below_findings
 from kraftops.image.verify.directories import stray_findings
 from kraftops.image.verify.release import release_findings
 from kraftops.image.verify.replicas import replica_findings
@@ -35,7 +37,8 @@ def verify_command(session: Session, call: Call) -> int:
         origin_text = source or ", ".join(origin.sources) or "the quorum"
         is_sound = True
         try:
-            for finding in _findings(_image(session, source), checks):
+            named = (source,) if source else origin.sources
+            for finding in _findings(_image(session, source), named, checks):
                 is_sound = False
                 code = max(code, exit_code([finding]))
                 _print(session, answer, finding)
@@ -79,8 +82,13 @@ def _checks_of(call: Call) -> list[Check]:
     return checks
 
 
-def _findings(image: MetadataImage, checks: Iterable[Check]) -> Iterator[Finding]:
-    yield from verify(image)
+def _findings(
+    image: MetadataImage, sources: Sequence[str], checks: Iterable[Check]
+) -> Iterator[Finding]:
+    of_image = list(verify(image))
+    yield from of_image
+    if all(finding.code != DAMAGE for finding in of_image):
+        yield from below_findings(sources)
     for check in checks:
         yield from check(image)
 

@@ -2,7 +2,9 @@
 
 import json
 import re
+import shutil
 import subprocess
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,35 @@ def compared(folder: Path, *paths: Path, code: int) -> dict[str, Any]:
     assert done.code == code, done.text + done.err
     answer: dict[str, Any] = json.loads(done.text)
     return answer
+
+
+def test_two_damaged_copies_that_need_each_other_have_no_order_of_start(tmp_path: Path) -> None:
+    """Bytes that are read at a wrong position have any offset: 291 records were 139,853,825."""
+    with tarfile.open("docs/cluster.tar.gz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    top = tmp_path / "cluster"
+    first, third = top / "node-101/data", top / "node-103/data"
+    log = first / f"orders-0/{0:020}.log"
+    raw = log.read_bytes()
+    middle = len(raw) // 2
+    log.write_bytes(raw[:middle] + raw[middle + 37 :])
+    disks = [top / "node-1/data", first, top / "node-102/data", third]
+
+    text = storage(tmp_path, "compare", *map(str, disks)).text
+
+    assert "in order of start" not in text
+    assert (
+        "copy orders-0 of broker 103 over that of broker 101; "
+        "copy orders-1 of broker 101 over that of broker 103."
+    ) in text
+    assert "offsets 291 to 581 are lost" in text
+    answer = compared(tmp_path, *disks, code=2)
+    assert (answer["hasStartOrder"], len(answer["replacements"])) == (False, 2)
+    for name, source, target in (("orders-0", third, first), ("orders-1", first, third)):
+        shutil.rmtree(target / name)
+        shutil.copytree(source / name, target / name)
+    answer = compared(tmp_path, *disks, code=0)
+    assert (answer["hasStartOrder"], answer["losses"]) == (True, [])
 
 
 def test_copies_brokers_and_losses(tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 """Findings of several checks are joined by cause."""
 
+from dataclasses import replace
+
 from kraftops.checkup.joining import joined
 from kraftops.findings.finding import Finding, Place, Severity, Stake
 
@@ -29,6 +31,13 @@ def test_fault_of_many_partitions_of_a_disk_is_one_finding() -> None:
     assert one.count == 400
     assert one.stake == Stake(800, 40_000)
     assert len(one.evidence) == 5
+
+
+def test_opposite_orders_of_start_are_two_findings() -> None:
+    cures = ("start broker 1 before broker 2", "start broker 2 before broker 1")
+    lost = [replace(finding("records-cut", topic="t"), cure=cure) for cure in cures]
+
+    assert [cut.cure for cut in joined(lost, lambda _: None)] == [*cures]
 
 
 def test_the_same_finding_of_two_checks_is_told_once() -> None:

@@ -1,12 +1,14 @@
 """The command verify."""
 
 import json
+import os
 import shutil
 from pathlib import Path
 
 import pytest
 
 from kraftops.errors import UsageError
+from tests.helpers.logs.log_directories import REAL
 from tests.helpers.logs.metadata_logs import write_log
 from tests.helpers.logs.random_logs import LogBatch, new_record, uuid
 from tests.helpers.tools.console import METADATA_SHELL, run_command, run_here
@@ -78,6 +80,20 @@ def test_altered_replica_is_named(controllers: list[Path]) -> None:
     assert f"{controllers[1]} has offsets" in found.lines[3]
     assert "CRC 0x" in found.lines[3]
     assert len(found.lines) == 4
+
+
+def test_log_cut_short_below_its_snapshot_is_not_sound(tmp_path: Path) -> None:
+    place = Path(shutil.copytree(REAL / "stopped", tmp_path / "c1"))
+    log = place / "__cluster_metadata-0" / LOG.name
+    os.truncate(log, log.stat().st_size // 3)
+
+    found = Shell(place)("verify")
+
+    assert found.code == 2
+    assert [line.rsplit(" ", 1)[1] for line in found.lines] == [
+        "[torn-tail]",
+        "[metadata-log-lost]",
+    ]
 
 
 def test_several_sources_replace_the_browsed_one(controllers: list[Path]) -> None:

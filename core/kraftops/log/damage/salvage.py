@@ -153,7 +153,7 @@ class _Salvage:
                 return
             batch = self._batch(position)
             if isinstance(batch, Batch):
-                self._before, self._last = self._last, _last_offset(batch)
+                self._before, self._last = self._last, last_offset(batch)
                 yield batch
                 position += batch.size
                 continue
@@ -307,7 +307,8 @@ def _stated_size(head: bytes) -> int:
     return length + LOG_OVERHEAD if length >= SMALLEST_LENGTH else 0
 
 
-def _last_offset(batch: Batch) -> int:
+def last_offset(batch: Batch) -> int:
+    """Return the last offset of a batch of any magic."""
     return legacy.header(batch).offset if batch.is_legacy else batch.header.last_offset
 
 

@@ -26,6 +26,7 @@ from kraftops.recovery.partitions.losses import (
     lost_if_gone,
     total_of,
 )
+from kraftops.recovery.partitions.start_order import best_copies, replacement, start_order
 from kraftops.recovery.refusal import RecoveryRefused
 
 
@@ -71,6 +72,7 @@ class ComparedBroker:
 class Comparison:
     """Compared copies by partition and broker, and brokers in the order in which to start them.
 
+    Without *has_order* none keeps all records: the best copies must replace others before.
     *losses* are what a start with the metadata log *metadata_log* would cut, if one was given, and
     *findings* what a start of the brokers takes from their copies.
     """
@@ -80,11 +82,20 @@ class Comparison:
     metadata_log: str | None = None
     losses: Sequence[PartitionLoss] = ()
     findings: Sequence[Finding] = ()
+    has_order: bool = True
 
     @property
     def loss_total(self) -> LossTotal:
         """The numbers of the losses; unknown without a metadata log."""
         return total_of(self.losses) if self.metadata_log else UNKNOWN_LEADERS
+
+    @property
+    def replacements(self) -> list[str]:
+        """The copies that must be replaced before the brokers start in any order."""
+        if self.has_order:
+            return []
+        best = best_copies(self.losses)
+        return [replacement(copy, leaders) for copy, leaders in best if copy.broker in leaders]
 
     @property
     def differing(self) -> list[ComparedCopy]:
@@ -172,9 +183,14 @@ def compare_disks(sources: Sequence[LogSource]) -> Comparison:
     newest = max(sound, key=lambda log: log.rank, default=None)
     assigned = assignments(load([newest.folder])) if newest else {}
     led = copies_to_be_led(assigned, disks)
+    table, lost = compare(led), losses(assigned, led)
+    order = start_order([broker.broker for broker in table.brokers], lost)
+    ranks = {broker: rank for rank, broker in enumerate(order or ())}
     return replace(
-        compare(led),
+        table,
+        brokers=tuple(sorted(table.brokers, key=lambda broker: ranks.get(broker.broker, 0))),
+        has_order=order is not None,
         metadata_log=newest.name if newest else None,
-        losses=losses(assigned, led),
+        losses=lost,
         findings=worst_first([finding for disk in disks for finding in disk.findings]),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from kraftops.dump.check.findings import lost_text
 from kraftops.dump.check.start import Start, damaged_checkpoint, foretold
@@ -12,6 +13,7 @@ from kraftops.dump.check.topics import TopicSettings
 from kraftops.errors import DecodeError, SourceError
 from kraftops.fileio.reading import read_small
 from kraftops.findings.finding import Finding, Place, Severity, Stake
+from kraftops.log.damage.salvage import Gap, last_offset, salvaged
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.log.producers import read_producers
 from kraftops.recovery.log_copy import has_partitions
@@ -19,7 +21,7 @@ from kraftops.recovery.node_copies import LogSource
 from kraftops.recovery.partitions.copies import PartitionCopy
 from kraftops.recovery.refusal import PACK, RecoveryRefused
 from kraftops.server.loader.batches import walk_of
-from kraftops.server.loader.contract import Depth, DiskFolder, LoadOutcome, LogBatch
+from kraftops.server.loader.contract import Cut, Depth, DiskFolder, LoadOutcome, LogBatch
 from kraftops.server.loader.load_plan import HIGH_WATERMARK, RECOVERY_POINT
 from kraftops.server.loader.text_files import (
     LEADER_EPOCHS,
@@ -201,8 +203,8 @@ def _cuts(
 ) -> Iterator[Finding]:
     """Yield the whole batches that a start cuts off; a torn end is none of them."""
     ends = [segment.end_offset or 0 for load in loads for segment in load.deleted_segments]
-    for name, position in {(cut.file, cut.position) for load in loads for cut in load.cuts}:
-        ends += [batch.last_offset + 1 for batch in _whole_batches(folder, name, position)]
+    for cut in {cut for load in loads for cut in load.cuts}:
+        ends += _ends_after(folder, cut)
     end = max(ends, default=0)
     if end > copy.end:
         yield Finding(
@@ -213,6 +215,23 @@ def _cuts(
             "another replica may have these records; copy the directory before the broker starts",
             stake=Stake(end - copy.end, 0),
         )
+
+
+def _ends_after(folder: DiskFolder, cut: Cut) -> Iterator[int]:
+    """Yield the ends of the batches that are cut off: of a damaged one only if its head follows.
+
+    What is read at a wrong position looks like a head with any offsets.
+    """
+    for batch in islice(_whole_batches(folder, cut.file, cut.position), 1):
+        if (
+            batch.base_offset == cut.first_offset
+            and batch.last_offset - batch.base_offset < cut.size
+        ):
+            yield batch.last_offset + 1
+    with folder.open(cut.file) as log:
+        for part in salvaged(log, cut.position):
+            if not isinstance(part, Gap):
+                yield last_offset(part) + 1
 
 
 def _epochs(path: str) -> LeaderEpochs:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 
 from kraftops.findings.finding import (
     Cure,
@@ -60,7 +61,9 @@ def kafka_problems(directories: tuple[LogDirectory, ...]) -> Iterator[str]:
 
 
 def findings(
-    config: ServerConfig, directories: tuple[LogDirectory, ...], owners: Mapping[bytes, int]
+    config: ServerConfig,
+    directories: tuple[LogDirectory, ...],
+    owners: Mapping[bytes, int] = MappingProxyType({}),
 ) -> Iterator[Finding]:
     """Yield the problems of directories that Kafka's `info` does not see, from small files only.
 
@@ -113,9 +116,9 @@ def _id_findings(
         if meta is None:
             continue
         if meta.node_id not in (None, config.node_id):
-            cure = _other_node_cure(config, meta, owners.get(meta.directory_id or b""))
+            known_cure = _other_node_cure(config, meta, owners.get(meta.directory_id or b""))
             problem = f"it is of node {meta.node_id}, the configuration of node {config.node_id}"
-            yield stop_finding(OTHER_NODE_ID, problem, directory.place, *cure)
+            yield stop_finding(OTHER_NODE_ID, problem, directory.place, *known_cure)
         if meta.directory_id is None:
             continue
         directory_id = to_text(meta.directory_id)

@@ -18,6 +18,7 @@ from kraftops.findings.finding import (
     Finding,
     Place,
     Severity,
+    note_finding,
     stop_finding,
     unless_forbidden,
 )
@@ -32,6 +33,7 @@ from kraftops.server.loader.thrown import LoadError
 from kraftops.server.metadata_log.cures import FETCHES_END, fetches_anew
 from kraftops.storage.logdirs.node import Node, recover_command
 
+_VOTES_WITHOUT = "it votes without these records: with another such voter they are lost"
 _RESTORE = Cure("restore the metadata directory from a copy")
 
 
@@ -61,7 +63,30 @@ def metadata_start_findings(node: Node) -> Iterator[Finding]:
     )
 
 
-def _lost_end(node: Node, folder: str, outcome: MetadataLogOutcome) -> Iterator[Finding]:
+def lone_log_findings(folder: str) -> Iterator[Finding]:
+    """Yield what a start makes of a stopped metadata log whose node is not known.
+
+    Raises:
+        OSError, SourceError: a file cannot be read.
+    """
+    outcome = foretell_metadata_log(DiskFolder(folder))
+    if outcome.refusal:
+        yield refusal_finding(folder, outcome.refusal, "the metadata log")
+        return
+    for cut in outcome.log.cuts:
+        place = Place(file=os.path.join(folder, cut.file), position=cut.position)
+        text = f"a start ends the log at offset {cut.first_offset}: {cut.reason}"
+        yield note_finding("torn-tail", text, place)
+    if outcome.restarted_at:
+        text = (
+            f"the log ends at offset {outcome.log.end_offset}, before its newest snapshot, which "
+            f"ends at {outcome.end_offset}: a start begins anew from there"
+        )
+        yield note_finding("missing-end", text, Place(file=folder))
+    yield from _lost_end(None, folder, outcome)
+
+
+def _lost_end(node: Node | None, folder: str, outcome: MetadataLogOutcome) -> Iterator[Finding]:
     """Yield the finding that other files know of more records than the log will have."""
     end = outcome.end_offset or 0
     proofs = [proof for proof in _proofs(folder, is_empty=not end) if proof[0] > end]
@@ -78,12 +103,17 @@ def _lost_end(node: Node, folder: str, outcome: MetadataLogOutcome) -> Iterator[
     if not end or any(
         offset > torn_end and fact.source.endswith(".snapshot") for offset, fact in proofs
     ):
-        severity, cure, consequence = _start_without_records(node, is_empty=not end)
+        severity, cure, consequence = Severity.RISK, FETCHES_END, _VOTES_WITHOUT
+        if node:
+            severity, cure, consequence = _start_without_records(node, is_empty=not end)
+    place = Place(file=folder)
+    if node:
+        place = Place(node=node.config.node_id, directory=node.metadata_path, file=folder)
     yield Finding(
         "metadata-log-lost",
         severity,
         text,
-        Place(node=node.config.node_id, directory=node.metadata_path, file=folder),
+        place,
         *cure,
         evidence=tuple(evidence),
         consequence=consequence,
@@ -118,8 +148,7 @@ def _start_without_records(node: Node, *, is_empty: bool) -> tuple[Severity, Cur
             )
         return Severity.LOSS, cure, consequence
     if node.is_controller:
-        consequence = "it votes without these records: with another such voter they are lost"
-        return Severity.RISK, FETCHES_END, consequence
+        return Severity.RISK, FETCHES_END, _VOTES_WITHOUT
     return Severity.NOTE, FETCHES_END, ""
 
 
