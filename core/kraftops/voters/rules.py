@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from typing import NamedTuple
+
+from kraftops.display.sizes import named
 
 
 class VoterSet(NamedTuple):
@@ -35,7 +37,7 @@ def why_not_add(quorum: VoterSet, node: int) -> str | None:
     if len(others) == 1 or len(running) >= needed:
         return None
     return (
-        f"of {len(others) + 1} voters {needed} must agree, and only {_nodes(running)}"
+        f"of {len(others) + 1} voters {needed} must agree, and {_only(running)}"
         f" {_are(running)} up and caught up: if controller {node} fails, the majority is lost"
     )
 
@@ -50,7 +52,7 @@ def why_not_remove(quorum: VoterSet, node: int) -> str | None:
     if len(running) >= needed:
         return None
     return (
-        f"without it, {needed} of {len(others)} voters must agree, and only {_nodes(running)}"
+        f"without it, {needed} of {len(others)} voters must agree, and {_only(running)}"
         f" {_are(running)} up and caught up"
     )
 
@@ -66,12 +68,12 @@ def why_not_stop(quorum: VoterSet, nodes: Collection[int]) -> str | None:
         return None
     return (
         f"the quorum would lose its majority: {needed} of {len(quorum.voters)} voters must agree,"
-        f" and only {_nodes(running)} would be up and caught up"
+        f" and {_only(running)} would be up and caught up"
     )
 
 
-def _nodes(ids: Iterable[int]) -> str:
-    return ", ".join(map(str, sorted(ids))) or "none"
+def _only(ids: Collection[int]) -> str:
+    return f"only {named('controller', sorted(ids))}" if ids else "none"
 
 
 def _are(ids: Collection[int]) -> str:

@@ -50,10 +50,11 @@ def test_stop_is_refused_only_if_it_takes_the_majority(
 
 def test_reason_names_who_is_up() -> None:
     assert why_not_add(quorum("123", "3"), 4) == (
-        "of 4 voters 3 must agree, and only 1, 2 are up and caught up: if controller 4 fails, the"
-        " majority is lost"
+        "of 4 voters 3 must agree, and only controllers 1 and 2 are up and caught up: if"
+        " controller 4 fails, the majority is lost"
     )
     assert why_not_stop(quorum("123"), [1, 2]) == (
-        "the quorum would lose its majority: 2 of 3 voters must agree, and only 3 would be up and"
-        " caught up"
+        "the quorum would lose its majority: 2 of 3 voters must agree, and only controller 3 would be"
+        " up and caught up"
     )
+    assert (why_not_stop(quorum("1"), [1]) or "").endswith("and none would be up and caught up")
