@@ -219,7 +219,7 @@ it prints an object on a line of its own each time that a log has grown.""",
         "Checking directories",
         """\
 For the directory of a partition, or a log directory with all its partitions, --check prints no
-records. It foretells what Kafka's loader makes of each partition, by the rules of Kafka 4.3:
+records. It predicts what Kafka's loader makes of each partition, by the rules of Kafka 4.3:
 whether it would load, where its log would begin and end, and what a start would remove. Then it
 compares the log with all other files about it: indexes, transaction indexes, producer snapshots,
 leader epochs, the topic id, and the checkpoints of the log directory.

@@ -55,7 +55,7 @@ def plan_text(console: Console, plan: RecoveryPlan) -> str:
     if plan.answers == ():
         parts.append("Other controllers: none answers.\n\n")
     first = "chosen one" if plan.is_named else "best"
-    logs = table_of(LOG, plan.logs, f"Logs, the {first} first, which goes on")
+    logs = table_of(LOG, plan.logs, f"Logs, the {first} first: it is continued")
     parts += [table_text(console, logs), "\n"]
     parts += finding_blocks(console, plan.findings)
     if partitions.elections:

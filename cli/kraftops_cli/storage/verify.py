@@ -137,7 +137,7 @@ Check whether a server with this configuration would start on its directories, a
 
 One line for each finding, the worst first, with its cure; on a terminal, a table of the nodes and
 their findings. A finding is a loss (records or metadata are lost, or the next start loses them),
-stops a server, is a risk, or a note; in a pipe, notes go to standard error. It foretells what
+stops a server, is a risk, or a note; in a pipe, notes go to standard error. It predicts what
 Kafka's loader makes of each partition and of the metadata log, and compares the partitions on disk
 with the metadata. Several configurations are taken for the nodes of one cluster, and are also
 checked against each other. Nothing is locked or written.""",

@@ -603,7 +603,7 @@ class TestRefusals:
             done.errors[0]
             == "kafka-storage: nothing was written: the question was not answered with 2,3 [not-confirmed]"
         )
-        assert "Logs, the best first, which goes on\n" in done.text
+        assert "Logs, the best first: it is continued\n" in done.text
         assert log_files(node) == before
 
     def test_conflicting_arguments_are_refused(self, tmp_path: Path) -> None:
