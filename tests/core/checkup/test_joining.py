@@ -35,7 +35,10 @@ def test_fault_of_many_partitions_of_a_disk_is_one_finding() -> None:
 
 def test_opposite_orders_of_start_are_two_findings() -> None:
     cures = ("start broker 1 before broker 2", "start broker 2 before broker 1")
-    lost = [replace(finding("records-cut", topic="t"), cure=cure) for cure in cures]
+    lost = [
+        replace(finding("records-cut", topic="t", partition=number), cure=cure)
+        for number, cure in enumerate(cures)
+    ]
 
     assert [cut.cure for cut in joined(lost, lambda _: None)] == [*cures]
 

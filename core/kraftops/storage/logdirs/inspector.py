@@ -99,7 +99,7 @@ def _other_node_cure(config: ServerConfig, meta: MetaProperties, owner: int | No
         return Cure(f"{_known(owner)}: {text}", commands)
     if (meta.node_id or 0) < 0:
         return give_back
-    text = f"if it is another node's, move it there; if it is this one's, {give_back.text}"
+    text = f"if it is not of the node with node.id={meta.node_id}, {give_back.text}"
     return give_back._replace(text=text)
 
 
