@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from kraftops.checkup.examination import UNKNOWN_NODE, Examination
 from kraftops.display.sizes import named
@@ -44,7 +45,7 @@ def _sources(examination: Examination) -> list[LogSource]:
         if node.config.node_id != UNKNOWN_NODE
     }
     sources = [source for source in examination.alone if source.folder in identified]
-    for node in examination.configured:
+    for node in examination.named:
         sources += sources_of(node.config)
     return sources
 
@@ -97,36 +98,49 @@ def _damaged(table: Comparison, leaders: Leaders, command: str) -> Iterator[Find
     partitions: dict[str, list[ComparedCopy]] = defaultdict(list)
     for compared in table.copies:
         partitions[compared.copy.name].append(compared)
-    for name, of_partition in partitions.items():
+    for of_partition in partitions.values():
         states = {
             compared.copy.broker: damage.get(_key(compared.copy)) or "missing-partition"
             for compared in of_partition
-            if _key(compared.copy) in damage or (not compared.copy.end and compared.lacking)
+            if _key(compared.copy) in damage or compared.copy.is_missing
         }
-        if len(states) < 2:
-            continue
-        all_copies = [compared.copy for compared in of_partition]
-        best = newest_of([copy for copy in all_copies if copy.is_loaded] or all_copies)
-        mended = "" if best.is_loaded else "mend the file of its copy, "
-        yield Finding(
-            "damaged-copies",
-            Severity.LOSS,
-            f"{len(states)} of the {len(all_copies)} copies of {name} here are damaged; the"
-            f" best is that of broker {best.broker}: it ends at offset {best.end}, epoch"
-            f" {best.epoch}",
-            Place(topic=best.topic, partition=best.number),
-            f"copy all of them aside, {mended}{_keeping(best, leaders)}; the others fetch from it,"
-            " refused ones after their directory is moved away",
-            (command,),
-            tuple(
-                Evidence(
-                    copy.place,
-                    f"broker {copy.broker}: it ends at offset {copy.end}, epoch {copy.epoch}"
-                    f" ({states.get(copy.broker, 'sound')})",
-                )
-                for copy in all_copies
-            ),
+        if len(states) > 1:
+            finding = _damaged_copies([compared.copy for compared in of_partition], states, leaders)
+            yield replace(finding, commands=(command,))
+
+
+def _damaged_copies(
+    copies: Sequence[PartitionCopy], states: Mapping[int, str], leaders: Leaders
+) -> Finding:
+    """Return the finding about copies of a partition; *states* has the codes of damaged ones."""
+    best = newest_of([copy for copy in copies if copy.is_loaded] or copies)
+    text = f"{len(states)} of the {len(copies)} copies of {best.name} here are damaged"
+    cure = "restore one of them from a backup before any of these brokers starts"
+    if not best.is_missing:
+        text += (
+            f"; the best is that of broker {best.broker}: it ends at offset {best.end}, epoch"
+            f" {best.epoch}"
         )
+        mended = "" if best.is_loaded else "mend the file of its copy, "
+        cure = (
+            f"copy all of them aside, {mended}{_keeping(best, leaders)}; the others fetch from it,"
+            " refused ones after their directory is moved away"
+        )
+    return Finding(
+        "damaged-copies",
+        Severity.LOSS,
+        text,
+        Place(topic=best.topic, partition=best.number),
+        cure,
+        evidence=tuple(
+            Evidence(
+                copy.place,
+                f"broker {copy.broker}: it ends at offset {copy.end}, epoch {copy.epoch}"
+                f" ({states.get(copy.broker, 'sound')})",
+            )
+            for copy in copies
+        ),
+    )
 
 
 def _key(copy: PartitionCopy) -> tuple[str, int, int]:

@@ -55,25 +55,25 @@ class Examination:
         """The configurations, and the findings about those that Kafka refuses."""
         return load_configs(self.configs, self.target)
 
+    @property
+    def _configured_paths(self) -> list[str]:
+        configs, _ = self.loaded
+        return [path for config in configs for path in (*config.log_dirs, config.metadata_log_dir)]
+
     @cached_property
     def silent(self) -> list[str]:
         """The log directories that do not answer in `SILENT_SECONDS`: no check waits for them."""
-        paths = [source.folder for source in self.sources]
-        for config in self.loaded[0]:
-            paths += [*config.log_dirs, config.metadata_log_dir]
+        paths = [*(source.folder for source in self.sources), *self._configured_paths]
         probes = {path: BackgroundCall(partial(_probe, path)) for path in paths}
         return [path for path, probe in probes.items() if not probe.wait(SILENT_SECONDS)]
 
     @cached_property
     def alone(self) -> list[LogSource]:
         """The sources that answer and that no configuration names, by whatever spelling."""
-        configured = (
-            path
-            for config in self.loaded[0]
-            for path in (*config.log_dirs, config.metadata_log_dir)
-        )
         # The real path of a directory that hangs would be waited for.
-        named = {os.path.realpath(path) for path in configured if path not in self.silent}
+        named = {
+            os.path.realpath(path) for path in self._configured_paths if path not in self.silent
+        }
         sources = {
             os.path.realpath(source.folder): source
             for source in reversed(self.sources)
@@ -92,6 +92,11 @@ class Examination:
 
     @cached_property
     def configured(self) -> list[Node]:
+        """The nodes with a configuration of which more is known than the directories."""
+        return [node for node in self.named if node.config.is_whole]
+
+    @cached_property
+    def named(self) -> list[Node]:
         """The nodes with a configuration, whose directories answer."""
         configs, _ = self.loaded
         return [
@@ -103,7 +108,7 @@ class Examination:
     @cached_property
     def _distinct(self) -> tuple[list[LogDirectory], list[Copy]]:
         """The directories without a configuration, and those that only copy another one."""
-        configured = [directory for node in self.configured for directory in node.directories]
+        configured = [directory for node in self.named for directory in node.directories]
         directories = [
             read_log_directory(source.folder)
             for source in self.alone
@@ -118,7 +123,7 @@ class Examination:
 
     @cached_property
     def copied(self) -> list[Node]:
-        """Directories without a configuration, as nodes: those of one server are one."""
+        """Directories without a whole configuration, as nodes: those of one server are one."""
         directories: dict[tuple[str | None, int | None, str], list[LogDirectory]] = defaultdict(
             list
         )
@@ -133,7 +138,8 @@ class Examination:
             for (_, node_id, _), of_node in directories.items()
             for of_server in of_each_server(of_node)
         ]
-        return as_registered(nodes, self.configured)
+        refused = [node for node in self.named if not node.config.is_whole]
+        return [*refused, *as_registered(nodes, self.named)]
 
     @cached_property
     def nodes(self) -> list[Node]:

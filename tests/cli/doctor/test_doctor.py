@@ -85,11 +85,14 @@ NODES = [word for node in (101, 102, 103) for word in ("-c", f"node-{node}.prope
 
 
 @pytest.mark.parametrize("command", [("doctor",), ("storage", "verify")])
+@pytest.mark.parametrize(
+    "lines", ["num.partitions=many\nlog.retention.ms=soon", "listeners=PLAINTEXT//localhost"]
+)
 def test_bad_keys_do_not_hide_the_loss_on_the_disks_of_their_node(
-    command: tuple[str, ...], damaged_cluster: Path
+    lines: str, command: tuple[str, ...], damaged_cluster: Path
 ) -> None:
     with open(damaged_cluster / "node-103.properties", "a") as file:
-        file.write("num.partitions=many\nlog.retention.ms=soon\n")
+        file.write(f"{lines}\n")
 
     done = run_here(*command, *NODES, cwd=damaged_cluster, program=KRAFTOPS)
 
@@ -102,7 +105,7 @@ def test_bad_keys_do_not_hide_the_loss_on_the_disks_of_their_node(
 
 
 @pytest.mark.parametrize("command", [("doctor",), ("storage", "verify")])
-@pytest.mark.parametrize("line", ["listeners=PLAINTEXT//localhost", BAD_PROVIDER])
+@pytest.mark.parametrize("line", ["node.id=x", "log.dirs=", BAD_PROVIDER])
 def test_node_whose_directories_were_not_read_is_said_to_be(
     line: str, command: tuple[str, ...], damaged_cluster: Path
 ) -> None:

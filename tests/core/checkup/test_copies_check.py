@@ -68,3 +68,13 @@ def test_one_damaged_copy_is_told_with_the_broker_to_start_first(cluster: Path) 
 
     assert (first.code, second.code) == ("start-cuts-log", "records-cut")
     assert second.cure == "start broker 101 before broker 103, and wait until it leads"
+
+
+def test_partition_whose_copies_are_all_missing_is_to_be_restored(cluster: Path) -> None:
+    for broker in (101, 103):
+        shutil.rmtree(cluster / f"node-{broker}/data/orders-1")
+
+    (finding,) = losses(cluster, 101, 103)
+
+    assert finding.text == "2 of the 2 copies of orders-1 here are damaged"
+    assert finding.cure == "restore one of them from a backup before any of these brokers starts"

@@ -59,15 +59,16 @@ def verify_nodes(
     Raises:
         KraftopsError: a file cannot be read any more.
     """
-    findings = [finding for node in nodes for finding in verify_node(node, cluster_id)]
+    whole = [node for node in nodes if node.config.is_whole]
+    findings = [finding for node in whole for finding in verify_node(node, cluster_id)]
     if target:
         # What is asked is a later start, before which the server is stopped anyway.
         findings = [
             replace(finding, severity=Severity.NOTE) if finding.code == "running" else finding
             for finding in findings
         ]
-    if len(nodes) > 1:
-        findings += verify_cluster(nodes)
+    if len(whole) > 1:
+        findings += verify_cluster(whole)
     images = newest_images(nodes)
     assumed_releases = []
     for node in nodes:
@@ -77,13 +78,14 @@ def verify_nodes(
             findings += assignment_findings(node, image)
         if node.is_broker:
             findings += loading_findings(node, image, assumed.newest.release.name)
-        findings += release_findings(node, assumed)
+        if node in whole:
+            findings += release_findings(node, assumed)
         assumed_releases.append(assumed)
     if is_here:
         host = read_host()
-        findings += (finding for node in nodes for finding in binding_findings(node, host))
+        findings += (finding for node in whole for finding in binding_findings(node, host))
     if resolves:
-        findings += name_findings(nodes)
+        findings += name_findings(whole)
     return Verified(without_wrong_rewrites(findings), assumed_releases)
 
 

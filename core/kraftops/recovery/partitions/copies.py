@@ -31,6 +31,7 @@ class PartitionCopy:
         high_watermark: what the broker noted of it; None where it noted none.
         time: the time of the newest record in ms; None where that was not read.
         next_producer_id: the id after the highest that its newest snapshot and batches have.
+        is_missing: whether there is none: the broker makes it anew, and empty.
         is_loaded: whether a start takes it; its broker cannot serve another one.
     """
 
@@ -46,6 +47,7 @@ class PartitionCopy:
     high_watermark: int | None = None
     time: int | None = None
     next_producer_id: int = 0
+    is_missing: bool = False
     is_loaded: bool = True
 
     @property

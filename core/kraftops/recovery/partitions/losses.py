@@ -143,6 +143,7 @@ def copies_to_be_led(
             topic=topic,
             topic_id=topic_id,
             number=number,
+            is_missing=True,
         )
         for (topic_id, number), (topic, _, state) in assigned.items()
         for broker, directory_id in zip(state.replicas, state.directories, strict=False)

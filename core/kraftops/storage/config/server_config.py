@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -11,7 +12,7 @@ from kraftops.errors import ConfigError, DecodeError, SourceError, UsageError
 from kraftops.fileio.reading import CONFIG_BYTES, read_whole
 from kraftops.java.properties import Property, properties
 from kraftops.records.secrets.rules import BROKER, REDACTED, is_secret_config
-from kraftops.storage.config.endpoints import Endpoints, advertised_controllers
+from kraftops.storage.config.endpoints import CONTROLLER_NAMES, Endpoints, advertised_controllers
 from kraftops.storage.config.keys import ServerKey
 from kraftops.storage.config.listeners import (
     BOOTSTRAP_SERVERS,
@@ -21,11 +22,11 @@ from kraftops.storage.config.listeners import (
 )
 from kraftops.storage.config.providers import has_placeholder, resolve_placeholders
 from kraftops.storage.config.rules import check_rules
-from kraftops.storage.config.settings import Settings, read_settings
+from kraftops.storage.config.settings import METADATA_DIR, Settings, read_settings
 from kraftops.storage.config.values import ConfigRefused
 
-_METADATA_DIR = "metadata.log.dir"
 _HIDDEN = f"Invalid value {REDACTED} for configuration"
+_OF_DISKS = {"broker.id", "log.dir", "log.dirs", METADATA_DIR, "node.id", "process.roles"}
 _SYNONYMS = {"broker.id": "node.id", "node.id": "broker.id"}  # one stands for the other
 
 
@@ -81,6 +82,11 @@ class ServerConfig:
     _overrides: Mapping[str, Property] = field(default_factory=dict, repr=False)
 
     @property
+    def is_whole(self) -> bool:
+        """Whether more is known than its identity and directories."""
+        return bool(self.values)
+
+    @property
     def controller_listener(self) -> Endpoint:
         """The address of this controller for a VotersRecord (KIP-853)."""
         listener = self.advertised_controllers[0]  # a controller has one
@@ -114,12 +120,9 @@ def load_config(
             is empty.
         ConfigError: the file is not one of properties.
     """
-    raw = _read(path) | {key: Property(key, text, 0) for key, text in map(_override, overrides)}
+    raw = _read(path, overrides)
     raw = {key: prop for key, prop in raw.items() if key not in ignored_keys}
-    texts = {key: prop.value for key, prop in raw.items()}
-    for key, other in _SYNONYMS.items():
-        if other in raw:
-            texts.setdefault(key, raw[other].value)
+    texts = _texts(raw)
     originals: Mapping[str, str] = texts
     try:
         originals, foreign = resolve_placeholders(texts, environment or {})
@@ -133,9 +136,41 @@ def load_config(
         raise _located(_without_values(error, provided), path, raw) from None
 
 
-def _read(path: str) -> dict[str, Property]:
+def disks_config(
+    path: str, overrides: Sequence[str], environment: Mapping[str, str]
+) -> ServerConfig | None:
+    """Return the identity and the directories in a configuration that is refused for other keys.
+
+    None if they have no valid values. Errors as of `load_config`.
+    """
+    with suppress(ConfigRefused):
+        originals, foreign = resolve_placeholders(_texts(_read(path, overrides)), environment)
+        if foreign.keys().isdisjoint(_OF_DISKS):
+            of_disks = {key: originals[key] for key in _OF_DISKS & originals.keys()}
+            settings = read_settings(of_disks | {CONTROLLER_NAMES: "CONTROLLER"})  # it is required
+            _check_metadata_dir(settings)
+            return ServerConfig(
+                path=path,
+                node_id=settings.node_id,
+                roles=settings.roles,
+                log_dirs=settings.log_dirs,
+                metadata_log_dir=settings.metadata_dir,
+            )
+    return None
+
+
+def _texts(raw: Mapping[str, Property]) -> dict[str, str]:
+    texts = {key: prop.value for key, prop in raw.items()}
+    for key, other in _SYNONYMS.items():
+        if other in raw:
+            texts.setdefault(key, raw[other].value)
+    return texts
+
+
+def _read(path: str, overrides: Sequence[str]) -> dict[str, Property]:
+    given = {key: Property(key, text, 0) for key, text in map(_override, overrides)}
     try:
-        return properties(read_whole(path, CONFIG_BYTES))
+        return properties(read_whole(path, CONFIG_BYTES)) | given
     except OSError as error:
         raise SourceError.of(path, error) from error
     except DecodeError as error:
@@ -150,10 +185,10 @@ def _override(text: str) -> tuple[str, str]:
 
 
 def _check_metadata_dir(settings: Settings) -> None:
-    if settings.values[_METADATA_DIR] == "":
+    if settings.values[METADATA_DIR] == "":
         raise ConfigRefused(
-            f"{_METADATA_DIR} is empty",
-            _METADATA_DIR,
+            f"{METADATA_DIR} is empty",
+            METADATA_DIR,
             hint="Kafka takes that for the root directory: without the key it is in log.dirs",
         )
 
@@ -173,7 +208,7 @@ def _server_config(
         node_id=settings.node_id,
         roles=settings.roles,
         log_dirs=settings.log_dirs,
-        metadata_log_dir=settings.text(_METADATA_DIR) or settings.log_dirs[0],
+        metadata_log_dir=settings.metadata_dir,
         voters=parse_static_voters(settings.items(VOTERS)),
         bootstrap_servers=settings.items(BOOTSTRAP_SERVERS),
         controller_listener_names=settings.controller_names,

@@ -18,6 +18,9 @@ _MISSING = {
 }
 
 
+METADATA_DIR = "metadata.log.dir"
+
+
 class Settings(NamedTuple):
     """Value of every key, and text of each key in the configuration."""
 
@@ -58,6 +61,11 @@ class Settings(NamedTuple):
         return self.items("log.dir" if self.values["log.dirs"] is None else "log.dirs")
 
     @property
+    def metadata_dir(self) -> str:
+        """The directory of the metadata log."""
+        return self.text(METADATA_DIR) or self.log_dirs[0]
+
+    @property
     def controller_names(self) -> tuple[str, ...]:
         """The names of the controller listeners, as written."""
         return self.items("controller.listener.names")
@@ -96,7 +104,7 @@ NEEDED = frozenset(
         "listeners",
         "log.dir",
         "log.dirs",
-        "metadata.log.dir",
+        METADATA_DIR,
         "node.id",
         "process.roles",
     }

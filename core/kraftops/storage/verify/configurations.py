@@ -10,7 +10,7 @@ from kraftops.fileio.reading import is_forbidden
 from kraftops.findings.finding import Finding, Place, stop_finding, unless_forbidden
 from kraftops.storage.config.host import LocalKafka
 from kraftops.storage.config.providers import PROVIDERS
-from kraftops.storage.config.server_config import ServerConfig, load_config
+from kraftops.storage.config.server_config import ServerConfig, disks_config, load_config
 from kraftops.storage.config.settings import NEEDED
 from kraftops.storage.config.values import ConfigRefused
 from kraftops.storage.verify.release import Target
@@ -21,9 +21,10 @@ def load_configs(
 ) -> tuple[list[ServerConfig], list[Finding]]:
     """Return the configurations, and findings about those that Kafka refuses or nobody may read.
 
-    One that is refused is returned too, without its bad keys, if they do not say what its
-    directories are. *target* is the release that is to run the nodes. One file is one node by
-    whatever spelling, unless its overrides differ, as those of several servers of this host may.
+    One that is refused is returned too, without its bad keys. Where these say who the node is or
+    where it listens, it has its identity and directories alone, if they are known. One file is one
+    node by whatever spelling, unless its overrides differ, as those of several servers of this host
+    may. *target* is the release that is to run the nodes.
 
     Raises:
         SourceError: a file does not exist, or cannot be read by anybody.
@@ -57,7 +58,7 @@ def _load(
             first = first or error
             ignorable = {key for key in error.keys if _is_ignorable(key)} - ignored
             if not ignorable:
-                return None, first
+                return disks_config(kafka.path, kafka.overrides, os.environ), first
             ignored |= ignorable
         except (ConfigError, SourceError) as error:
             if isinstance(error, SourceError) and not is_forbidden(kafka.path):
