@@ -91,7 +91,7 @@ def test_every_import_of_an_optional_package_has_a_guard() -> None:
 
 REMEDY = f"hint: {extra_remedy('arrow')}\n"
 IN_KAFKAS_FORM = f"needs pyarrow, which is not installed\n{REMEDY}"
-NEED_PYARROW = f"needs pyarrow, which is not installed [usage]\n{REMEDY}"
+NEED_PYARROW = f"needs pyarrow, which is not installed [missing-package]\n{REMEDY}"
 CASES = {
     "a file of Parquet": (
         {"pyarrow"},
@@ -132,7 +132,7 @@ CASES = {
         {"pyspark", "py4j"},
         ["kafka-dump-log", "--spark", "--summary", "--files", LOG],
         (
-            "kafka-dump-log: --spark needs pyspark, which is not installed [usage]\n"
+            "kafka-dump-log: --spark needs pyspark, which is not installed [missing-package]\n"
             f"hint: {extra_remedy('spark')}\n"
         ),
     ),
@@ -143,7 +143,7 @@ CASES = {
             *("--summary", "--files", LOG),
         ],
         (
-            "kafka-dump-log: --spark needs pyspark, which is not installed [usage]\n"
+            "kafka-dump-log: --spark needs pyspark, which is not installed [missing-package]\n"
             f"hint: {extra_remedy('spark-connect')}\n"
         ),
     ),
@@ -151,7 +151,7 @@ CASES = {
         {"pyspark", "py4j"},
         ["kraftops", "metadata-shell", "-s", LOG.parent, "find", "--spark", "/image", "-name", "x"],
         (
-            "kraftops: --spark needs pyspark, which is not installed [usage]\n"
+            "kraftops: --spark needs pyspark, which is not installed [missing-package]\n"
             f"hint: {extra_remedy('spark')}\n"
         ),
     ),
@@ -160,7 +160,7 @@ CASES = {
         ["kafka-cluster", "describe", "-b", "127.0.0.1:1", "--command-config", "{tmp}/trust"],
         (
             "kafka-cluster: {tmp}/trust: ssl.truststore.location: {tmp}/p12: PKCS12 stores need the "
-            "Python package cryptography [bad-configuration]\n"
+            "Python package cryptography [missing-package]\n"
             "hint: pip install cryptography, or convert the store to PEM\n"
         ),
     ),
@@ -169,7 +169,7 @@ CASES = {
         ["kafka-cluster", "describe", "-b", "127.0.0.1:1", "--command-config", "{tmp}/own"],
         (
             "kafka-cluster: {tmp}/own: ssl.keystore.location: {tmp}/p12: PKCS12 stores need the "
-            "Python package cryptography [bad-configuration]\n"
+            "Python package cryptography [missing-package]\n"
             "hint: pip install cryptography, or convert the store to PEM\n"
         ),
     ),

@@ -32,6 +32,7 @@ class Code(NamedTuple):
 CODES: Mapping[str, Code] = {
     "failed": Code(1, "the message has the reason; its line has no code"),
     "usage": Code(1, "options or arguments are wrong"),
+    "missing-package": Code(1, "a Python package is needed that is not installed"),
     "bad-configuration": Code(1, "a configuration has a wrong value, or cannot be read"),
     "unreadable": Code(1, "a file or another source cannot be opened or read"),
     "not-writable": Code(1, "the output, or a directory, cannot be written"),

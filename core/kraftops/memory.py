@@ -15,6 +15,7 @@ from functools import cache
 from typing import NamedTuple
 from zlib import crc32
 
+from kraftops.display.sizes import size_of
 from kraftops.errors import UsageError
 
 VARIABLE = "KRAFTOPS_MAX_MEMORY"
@@ -124,7 +125,7 @@ def run_budget() -> Budget:
     """Return the budget of this run, as the environment has it.
 
     Raises:
-        UsageError: KRAFTOPS_MAX_MEMORY is not a number of bytes.
+        UsageError: KRAFTOPS_MAX_MEMORY is not a size.
     """
     return _parsed(os.environ.get(VARIABLE, ""))
 
@@ -138,9 +139,11 @@ def set_max_memory(size: int) -> None:
 def _parsed(text: str) -> Budget:
     if not text:
         return Budget()
-    if not (text.isascii() and text.isdecimal()) or len(text) > 19:
-        raise UsageError(f"{VARIABLE} is {text!r}: it is not a number of bytes")
-    return Budget(int(text))
+    is_number = text.isascii() and text.isdecimal() and len(text) < 20
+    size = int(text) if is_number else size_of(text)
+    if not (is_number or size):
+        raise UsageError(f"{VARIABLE} is {text!r}: it is not a size as 512m or 2g")
+    return Budget(size)
 
 
 def keep_freed_memory() -> None:

@@ -12,9 +12,9 @@ from kraftops_shell.session.session import FAILED, OK, Session
 _COMMANDS = "kraftops_shell.commands"
 
 
-def failure_fields(code: str, message: str, hint: str | None = None) -> dict[str, object]:
+def failure_fields(error: KraftopsError) -> dict[str, object]:
     """Return the JSON fields of a failure."""
-    return {"error": code, "message": message, "hint": hint}
+    return {"error": error.code, "message": error.message, "hint": error.hint}
 
 
 def run_line(session: Session, line: Sequence[str]) -> int:
@@ -33,15 +33,15 @@ def run_line(session: Session, line: Sequence[str]) -> int:
         command = getattr(import_module(f"{_COMMANDS}.{module}"), name)
         code: int = command(session, call) or OK
     except BadLineError as error:
-        session.print_error(str(error), error.usage)
+        session.print_error(str(error), error.usage, code="usage")
         code = FAILED
     except KraftopsError as error:
         if session.answer:
-            session.answer.end(failure_fields(error.code, error.message, error.hint))
+            session.answer.end(failure_fields(error))
         raise
     if session.answer:
-        failed = session.first_error
-        session.answer.end({} if failed is None else failure_fields("failed", failed))
+        failure = session.first_error
+        session.answer.end(failure_fields(failure) if failure else {})
     if session.is_kafka:
         return OK
     return code or (OK if session.first_error is None else FAILED)

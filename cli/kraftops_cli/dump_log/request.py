@@ -187,10 +187,22 @@ def _run_dump(
         raise unreadable[0]
     for error in unreadable:
         terminal.failure(error)
+    is_chosen = query.decoder not in (None, USER) or options.raw or query.salvage
+    if not (terminal.name.startswith("kafka-") or is_chosen):
+        _name_decoder(sources, terminal)
     is_whole = not (unreadable or bundles)  # an archive may have members that are not read
     plan = looked_up(_plan(sources, query, options), terminal, is_whole=is_whole)
     code = run_dump(plan, terminal)
     return max(code, 1) if unreadable else code
+
+
+def _name_decoder(sources: list[Source], terminal: Terminal) -> None:
+    """Name the decoder that a log without the name of its directory looks made for."""
+    from kraftops.dump.sources.guess import looks_like_offsets
+
+    if looks_like_offsets(sources):
+        what = f"{sources[0].path} looks like a log of __consumer_offsets"
+        terminal.error(f"note: {what}: --offsets-decoder reads its records")
 
 
 def _holding(
@@ -264,7 +276,11 @@ def _refuse_contradictions(ctx: click.Context, query: Query, options: DumpOption
                 f"{option_texts[first]} and {option_texts[second]} do not go together", ctx
             )
     if options.follow and options.tail:
-        raise click.UsageError("--follow and --tail do not go together, but for --tail 0", ctx)
+        raise click.UsageError(
+            f"--follow takes no --tail {options.tail}: --follow --since -5m shows the last minutes"
+            " and what comes, --follow --tail 0 only what comes",
+            ctx,
+        )
     if options.remote_log_metadata and not (options.check or options.offsets):
         raise click.UsageError("--remote-log-metadata needs --check or --offset", ctx)
     for name, needed, is_there in (

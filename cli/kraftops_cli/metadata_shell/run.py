@@ -82,7 +82,7 @@ class _Browsed:
                 return error.exit_code
         failure = self._session.first_error
         if code == FAILED and self._terminal.is_json and failure and not self._session.answer:
-            return conclude(self._terminal, Failure("failed", failure))
+            return conclude(self._terminal, Failure(failure.code, failure.message))
         return code
 
     def run_interactive(self) -> int:

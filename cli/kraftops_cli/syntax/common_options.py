@@ -35,7 +35,7 @@ def _set_memory(ctx: click.Context, _: click.Parameter, size: int | None) -> Non
         set_max_memory(size)
     elif ctx.command.name != "kraftops" and (memory := run_budget().memory) < _LEAST_MEMORY:
         # `kraftops` itself takes any: its commands may set another.
-        least = f"it is a number of bytes, at least {_LEAST_MEMORY}"
+        least = f"it is a size, at least {_LEAST_MEMORY >> 20}m"
         raise UsageError(f"{VARIABLE} is {memory}: that is too little", hint=least)
 
 

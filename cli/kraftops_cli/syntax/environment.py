@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from kraftops.memory import VARIABLE
 
 COMMON = {
-    VARIABLE: "the memory budget in bytes, as --max-memory gives it.",
+    VARIABLE: "the memory budget, as --max-memory gives it.",
     "KRAFTOPS_ENGINE": "native or reference, the engine that reads records. Default: native, if it"
     " is built.",
     "KRAFTOPS_DEBUG": "if it is set, an error shows its stack trace.",

@@ -35,7 +35,7 @@ class Terminal:
 
     def __init__(self, name: str, *, is_json: bool = False) -> None:
         """Make the streams of the tool *name*; its messages begin with this name."""
-        self._name = name
+        self.name = name
         self.command = name
         self.is_json = is_json
         self.has_kafkas_form = name.startswith("kafka-")  # until the command is known
@@ -194,7 +194,7 @@ class Terminal:
         """Write an error in one line, in our forms with its code, and its hint."""
         if self.is_json or not self.has_kafkas_form:
             message = with_code(message, code)
-        self.line(f"{self._name}: {message}")
+        self.line(f"{self.name}: {message}")
         if hint:
             self.line(f"hint: {hint}")
 

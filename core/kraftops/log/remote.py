@@ -175,7 +175,9 @@ def _filesystem(base: str) -> tuple[FileSystem, str]:
         from pyarrow.fs import FileSystem  # heavy: 100 ms
     except ImportError:
         raise UsageError(
-            f"{base} needs pyarrow, which is not installed", hint=extra_remedy("arrow")
+            f"{base} needs pyarrow, which is not installed",
+            hint=extra_remedy("arrow"),
+            code="missing-package",
         ) from None
     scheme = base.partition("://")[0].lower()
     _prepare(scheme)

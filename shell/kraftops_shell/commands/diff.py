@@ -43,7 +43,7 @@ def diff_command(session: Session, call: Call) -> int:
         names = old.match.names if old.match else new.match.names if new.match else ()
         first, second = _node(old, names), _node(new, names)
     if first is None and second is None:
-        session.print_error(f"diff: {call.words[-1]}: no such file or directory.")
+        session.print_error(f"diff: {call.words[-1]}: no such file or directory.", code="not-found")
     # A leaf that only the newer node has gets its path.
     new_names = new.match.names if new.match else names
     code = OK

@@ -118,4 +118,6 @@ def _print_missing(session: Session, target: str, names: tuple[str, ...]) -> Non
     if name not in beside:
         near = meant(name, beside) or [named for named in beside if named.partition(":")[2] == name]
     hint = f": did you mean {' or '.join(map(escaped, near[:_MOST_MEANT]))}?" if near else ""
-    session.print_error(f"history-of: {target}: nothing of it is in the log{hint or '.'}")
+    session.print_error(
+        f"history-of: {target}: nothing of it is in the log{hint or '.'}", code="not-found"
+    )

@@ -28,7 +28,9 @@ def man(session: Session, call: Call) -> None:
     name = call.words[0]
     command = session.commands.get(name) or session.words.get(name)
     if command is None:
-        session.print_error(f"man: unknown command {name}. Type help to get a list of commands.")
+        session.print_error(
+            f"man: unknown command {name}. Type help to get a list of commands.", code="usage"
+        )
         return
     print_manual(session, command)
 

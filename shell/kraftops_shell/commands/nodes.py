@@ -16,7 +16,7 @@ def cat(session: Session, call: Call) -> None:
     """Print the values of leaves."""
     for target, match in session.targets(call, call.words, "No such file or directory."):
         if isinstance(match.node, Directory):
-            session.print_error(f"cat: {target}: Is a directory")
+            session.print_error(f"cat: {target}: Is a directory", code="usage")
         else:
             session.out(f"{session.shown_leaf(match.node)}\n")
 
@@ -27,7 +27,7 @@ def cd(session: Session, call: Call) -> None:
         if isinstance(match.node, Directory):
             session.working = match.names
         else:
-            session.print_error(f"cd: {target}: not a directory.")
+            session.print_error(f"cd: {target}: not a directory.", code="usage")
 
 
 def pwd(session: Session, _call: Call) -> None:

@@ -24,7 +24,7 @@ def summary(session: Session, call: Call) -> None:
     try:
         fields |= _log(source.sources, source.now()) if source.sources else {}
     except KraftopsError as error:  # the state is known all the same
-        session.print_error(f"summary: {error.message}")
+        session.print_error(f"summary: {error.message}", code=error.code)
     if call.is_json:
         session.begin_json(call).put_fields(fields)
         return

@@ -43,7 +43,7 @@ def verify_command(session: Session, call: Call) -> int:
                 code = max(code, exit_code([finding]))
                 _print(session, answer, finding)
         except KraftopsError as error:
-            session.print_error(error.message)
+            session.print_error(error.message, code=error.code)
             code = max(code, FAILED)
             continue
         readable.append(origin_text)

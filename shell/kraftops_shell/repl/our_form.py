@@ -111,7 +111,7 @@ class OurShell:
         try:
             lines = syntax.read_line(with_aliases(text, self._session.settings.aliases))
         except BadLineError as error:
-            self._session.print_error(str(error))
+            self._session.print_error(str(error), code="usage")
             return FAILED
         code = OK
         for line in lines:

@@ -8,7 +8,7 @@ from itertools import islice
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from kraftops.errors import UsageError
+from kraftops.errors import KraftopsError, UsageError, with_code
 from kraftops.tree.node import Directory, Leaf, descend
 from kraftops_shell.grammar.arguments import Call
 from kraftops_shell.grammar.command import Command
@@ -84,7 +84,7 @@ class Session:
     """Files whose lines are run."""
     place: str = ""
     """Name and line of a script, before errors."""
-    first_error: str | None = None
+    first_error: KraftopsError | None = None
     """Why the present line failed, if it did."""
     answer: JsonAnswer | None = None
     """The JSON of the present line, which tells a failure, too; None where it has none."""
@@ -104,11 +104,11 @@ class Session:
         """The commands of ours that Kafka's form takes in this session, by name."""
         return words_of_a_terminal() if self.is_kafka and self.is_on_terminal else {}
 
-    def print_error(self, message: str, usage: str = "") -> None:
+    def print_error(self, message: str, usage: str = "", *, code: str = "failed") -> None:
         """Print that a part of a command failed, and perhaps the usage of the command."""
-        self.first_error = self.first_error or message
+        self.first_error = self.first_error or KraftopsError(message, code=code)
         show = self.line if self.is_kafka else self.err
-        show(f"{self.place}{message}")
+        show(f"{self.place}{message if self.is_kafka else with_code(message, code)}")
         if usage:
             show(usage)
 
@@ -169,7 +169,8 @@ class Session:
         for path in paths:
             matches = self.matches(path)
             if not matches:
-                self.print_error(f"{call.command.name}: {path}: {missing}{self._hint(path)}")
+                text = f"{call.command.name}: {path}: {missing}{self._hint(path)}"
+                self.print_error(text, code="not-found")
             for match in matches:
                 yield path, match
 

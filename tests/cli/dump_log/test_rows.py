@@ -216,7 +216,7 @@ def test_parquet_without_pyarrow_is_refused(
 
     assert done.code == 1
     assert done.errors == [
-        "kafka-dump-log: Parquet needs pyarrow, which is not installed [usage]",
+        "kafka-dump-log: Parquet needs pyarrow, which is not installed [missing-package]",
         f"hint: {extra_remedy('arrow')}",
     ]
     assert not output.exists()

@@ -170,7 +170,7 @@ def test_failed_command_is_a_line_of_error_and_a_code() -> None:
     done = ours(stdin="cat /nope\npwd\n")
 
     assert (done.code, done.text) == (1, "/\n")
-    assert done.errors == ["standard input:1: cat: /nope: No such file or directory."]
+    assert done.errors == ["standard input:1: cat: /nope: No such file or directory. [not-found]"]
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,10 @@ def test_words_that_a_command_does_not_take_have_its_usage() -> None:
     done = ours(stdin="pwd\nls --srot natural\npwd\n")
 
     assert (done.code, done.text) == (1, "/\n/\n")
-    assert done.errors[0] == "standard input:2: there is no option --srot: did you mean --sort?"
+    assert (
+        done.errors[0]
+        == "standard input:2: there is no option --srot: did you mean --sort? [usage]"
+    )
     assert done.errors[1].startswith("usage: ls [-l] ")
 
 

@@ -49,7 +49,7 @@ def test_a_target_that_does_not_exist_is_an_error() -> None:
 
     assert lines == ["/image/topics"]
     assert outcome.code == 1
-    assert outcome.errors == ["find: /nowhere: no such file or directory."]
+    assert outcome.errors == ["find: /nowhere: no such file or directory. [not-found]"]
 
 
 def test_a_terminal_gets_escaped_names() -> None:

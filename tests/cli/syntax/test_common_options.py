@@ -15,10 +15,12 @@ def test_budget_by_which_sound_logs_would_look_damaged_is_refused(
 
     refused = run_here("--check", LOG, program=DUMP_LOG)
     given = run_here("--check", LOG, "--max-memory", "64m", program=DUMP_LOG)
+    monkeypatch.setenv(VARIABLE, "64M")
+    in_the_environment = run_here("--check", LOG, program=DUMP_LOG)
 
     assert (refused.code, refused.out) == (1, b"")
     assert refused.errors == [
         f"kafka-dump-log: {VARIABLE} is 256: that is too little",
-        "hint: it is a number of bytes, at least 67108864",
+        "hint: it is a size, at least 64m",
     ]
-    assert (given.code, given.err) == (0, "")
+    assert (given.code, given.err) == (in_the_environment.code, in_the_environment.err) == (0, "")

@@ -102,4 +102,7 @@ def test_sides_of_different_kinds_are_an_error(
 def test_path_in_neither_state_is_an_error(shell: Shell) -> None:
     found = shell("diff", "@1", "@2", "/image/nope")
 
-    assert (found.err, found.code) == (["diff: /image/nope: no such file or directory."], 1)
+    assert (found.err, found.code) == (
+        ["diff: /image/nope: no such file or directory. [not-found]"],
+        1,
+    )

@@ -70,5 +70,5 @@ def test_failed_export_keeps_the_old_file(tmp_path: Path) -> None:
 def test_export_of_nothing_is_an_error(shell: Shell, tmp_path: Path) -> None:
     found = shell("export", "/nope", "--output", str(tmp_path / "x"))
 
-    assert (found.err, found.code) == (["export: /nope: no such file or directory."], 1)
+    assert (found.err, found.code) == (["export: /nope: no such file or directory. [not-found]"], 1)
     assert list(tmp_path.iterdir()) == []

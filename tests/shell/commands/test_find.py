@@ -92,11 +92,17 @@ def test_durations_are_before_now(shell: Shell) -> None:
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (["/nope"], "find: /nope: no such file or directory."),
-        (["/image", "-maxdepth", "x"], "argument -maxdepth: 'x' is not a number"),
-        (["/image", "-value", "("], "find: -value: (: `(` without `)`, at character 2 of it"),
-        (["/image", "-type", "x"], "argument -type: invalid choice: 'x' (choose from 'd', 'f')"),
-        (["/image", "-name"], "argument -name: expected one argument"),
+        (["/nope"], "find: /nope: no such file or directory. [not-found]"),
+        (["/image", "-maxdepth", "x"], "argument -maxdepth: 'x' is not a number [usage]"),
+        (
+            ["/image", "-value", "("],
+            "find: -value: (: `(` without `)`, at character 2 of it [usage]",
+        ),
+        (
+            ["/image", "-type", "x"],
+            "argument -type: invalid choice: 'x' (choose from 'd', 'f') [usage]",
+        ),
+        (["/image", "-name"], "argument -name: expected one argument [usage]"),
     ],
 )
 def test_bad_arguments_are_errors(shell: Shell, words: list[str], complaint: str) -> None:

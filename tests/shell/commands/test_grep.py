@@ -33,8 +33,8 @@ def test_grep_searches_the_working_directory(shell: Shell) -> None:
     ("words", "err"),
     [
         (["nothing of the kind", "/image"], []),
-        (["x", "/nope"], ["grep: /nope: no such file or directory."]),
-        (["(", "/image"], ["grep: PATTERN: (: `(` without `)`, at character 2 of it"]),
+        (["x", "/nope"], ["grep: /nope: no such file or directory. [not-found]"]),
+        (["(", "/image"], ["grep: PATTERN: (: `(` without `)`, at character 2 of it [usage]"]),
     ],
 )
 def test_grep_without_match_fails(shell: Shell, words: list[str], err: list[str]) -> None:

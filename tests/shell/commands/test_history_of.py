@@ -98,7 +98,9 @@ def test_unknown_node_has_no_history(shell: Shell) -> None:
     found = shell("history-of", "/image/topics/byName/nope")
 
     assert (found.out, found.code) == ("", 1)
-    assert found.err == ["history-of: /image/topics/byName/nope: nothing of it is in the log."]
+    assert found.err == [
+        "history-of: /image/topics/byName/nope: nothing of it is in the log. [not-found]"
+    ]
     with pytest.raises(UsageError, match="no history of its own"):
         shell("history-of", "/local/version")
 
@@ -109,7 +111,9 @@ def test_unknown_node_has_no_history(shell: Shell) -> None:
 def test_node_that_is_meant_is_named(shell: Shell, name: str, meant: str) -> None:
     (error,) = shell("history-of", f"/image/configs/{name}").err
 
-    assert error.endswith(f"/{name}: nothing of it is in the log: did you mean {meant}?")
+    assert error.endswith(
+        f"/{name}: nothing of it is in the log: did you mean {meant}? [not-found]"
+    )
 
 
 def test_repeated_record_is_a_step_without_fields(tmp_path: Path) -> None:
@@ -137,5 +141,5 @@ def test_a_directory_of_which_nothing_is_in_the_log_is_not_meant_instead() -> No
     shell = Shell(DATA / "incidents/three")
 
     assert shell("history-of", "/image/acls").err == [
-        "history-of: /image/acls: nothing of it is in the log."
+        "history-of: /image/acls: nothing of it is in the log. [not-found]"
     ]

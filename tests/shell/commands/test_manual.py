@@ -75,4 +75,4 @@ def test_unknown_command_has_no_manual() -> None:
 
     assert run_line(one, ["man", "nope"]) == 1
     assert out.text == ""
-    assert err == ["man: unknown command nope. Type help to get a list of commands."]
+    assert err == ["man: unknown command nope. Type help to get a list of commands. [usage]"]

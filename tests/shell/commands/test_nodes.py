@@ -21,19 +21,22 @@ def test_tree_stops_at_a_level(shell: Shell) -> None:
     assert not any(line.startswith("    byName") for line in two)
     assert shell("tree", "-L", "99", "/").out == shell("tree", "/").out
     assert shell("tree", "-L", "0", "/").out == ""
-    assert shell("tree", "-L", "x", "/").err == ["argument -L: 'x' is not a number"]
+    assert shell("tree", "-L", "x", "/").err == ["argument -L: 'x' is not a number [usage]"]
 
 
 @pytest.mark.parametrize(
     ("words", "error"),
     [
-        (("cd", "/image/topics/byname"), "no such directory. Did you mean byName?"),
-        (("ls", "/image/topcis/byName"), "no such file or directory. Did you mean topics?"),
+        (("cd", "/image/topics/byname"), "no such directory. Did you mean byName? [not-found]"),
+        (
+            ("ls", "/image/topcis/byName"),
+            "no such file or directory. Did you mean topics? [not-found]",
+        ),
         (
             ("cat", "/image/topics/byName/ordres/0"),
-            "No such file or directory. Did you mean orders?",
+            "No such file or directory. Did you mean orders? [not-found]",
         ),
-        (("cd", "/nothing/like/it"), "no such directory."),
+        (("cd", "/nothing/like/it"), "no such directory. [not-found]"),
     ],
 )
 def test_a_path_that_does_not_exist_suggests_another(

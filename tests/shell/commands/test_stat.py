@@ -32,7 +32,7 @@ def test_stat_of_several_nodes_has_blocks(shell: Shell) -> None:
     assert told[0]["sort"] == "directory"
     assert told[0]["children"] == 14
     assert shell("stat", "/image", "/local").out.count("\n\n") == 1
-    assert shell("stat", "/nope").err == ["stat: /nope: no such file or directory."]
+    assert shell("stat", "/nope").err == ["stat: /nope: no such file or directory. [not-found]"]
 
 
 def test_stat_of_a_snapshot_has_an_upper_bound() -> None:
@@ -52,4 +52,4 @@ def test_failure_is_in_the_answer_and_behind_rows_that_are_lines() -> None:
 
     assert [node["path"] for node in answer["nodes"]] == [row["path"]] == ["/image"]
     for told in (answer, failure):
-        assert (told["command"], told["error"], told["message"]) == ("stat", "failed", message)
+        assert (told["command"], told["error"], told["message"]) == ("stat", "not-found", message)

@@ -81,7 +81,7 @@ def test_summary_without_the_log_has_the_state(tmp_path: Path, *, is_directory: 
     found = shell("summary")
 
     assert found.code == 1
-    assert found.err == [f"summary: cannot read {source}: No such file or directory"]
+    assert found.err == [f"summary: cannot read {source}: No such file or directory [not-found]"]
     assert "\ntopics " in found.out
     assert "segments" not in found.out
 

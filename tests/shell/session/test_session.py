@@ -57,4 +57,4 @@ def test_path_without_a_node_is_an_error_and_the_others_are_targets() -> None:
     found = [(path, match.name) for path, match in one.targets(call, call.words)]
 
     assert found == [("/b", "b"), ("/a", "a")]
-    assert list(err) == ["ls: /c: no such file or directory."]
+    assert list(err) == ["ls: /c: no such file or directory. [not-found]"]

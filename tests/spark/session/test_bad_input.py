@@ -72,7 +72,7 @@ def test_without_pyspark(tmp_path: Path) -> None:
     done = refused(tmp_path, "--output", "out", LOG, environment=without(tmp_path, "pyspark"))
 
     assert done.errors[-2:] == [
-        "kafka-dump-log: --spark needs pyspark, which is not installed [usage]",
+        "kafka-dump-log: --spark needs pyspark, which is not installed [missing-package]",
         f"hint: {extra_remedy('spark')}",
     ]
 

@@ -347,7 +347,9 @@ def _require_pyarrow() -> None:
 
     if not find_spec("pyarrow"):
         raise UsageError(
-            "Parquet needs pyarrow, which is not installed", hint=extra_remedy("arrow")
+            "Parquet needs pyarrow, which is not installed",
+            hint=extra_remedy("arrow"),
+            code="missing-package",
         )
     # Its own allocators keep what was freed, twice the longest value and more.
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")

@@ -76,7 +76,9 @@ def started(settings: Settings) -> Iterator[Session]:
     except ImportError:
         extra = "spark-connect" if settings.is_connect else "spark"
         raise UsageError(
-            "--spark needs pyspark, which is not installed", hint=extra_remedy(extra)
+            "--spark needs pyspark, which is not installed",
+            hint=extra_remedy(extra),
+            code="missing-package",
         ) from None
     running = _running(settings)
     if running is not None:

@@ -110,7 +110,7 @@ def _need(package: str, mechanism: str, how: str) -> None:
 
     if find_spec(package) is None:
         reason = f"{mechanism} needs the Python package {package}, which is not installed"
-        raise AuthError(reason, hint=how)
+        raise AuthError(reason, hint=how, code="missing-package")
 
 
 def _failures(sasl: Sasl) -> tuple[type[Exception], ...]:

@@ -89,9 +89,14 @@ def _load_trusted(context: ssl.SSLContext, store: Store, source: str) -> None:
         certificates = _certificates(data, store.password)
         context.load_verify_locations(cadata=b"".join(certificates))
     except DecodeError as error:
-        raise ConfigError(f"{subject}: {_location(store)}{error.message}", error.hint) from error
+        raise _refused(store, subject, error) from error
     except ssl.SSLError as error:
         raise ConfigError(f"{subject}: {_location(store)}a certificate cannot be read") from error
+
+
+def _refused(store: Store, subject: str, error: DecodeError) -> ConfigError:
+    code = error.code if error.code == "missing-package" else None
+    return ConfigError(f"{subject}: {_location(store)}{error.message}", error.hint, code=code)
 
 
 def _load_own(context: ssl.SSLContext, store: Store, source: str) -> None:
@@ -109,7 +114,7 @@ def _load_own(context: ssl.SSLContext, store: Store, source: str) -> None:
             # Without a password OpenSSL would ask for one on the terminal.
             context.load_cert_chain(path, password=password or "")
     except DecodeError as error:
-        raise ConfigError(f"{subject}: {_location(store)}{error.message}", error.hint) from error
+        raise _refused(store, subject, error) from error
     except (OSError, ValueError) as error:
         raise ConfigError(
             f"{subject}: {_location(store)}the certificate and its private key cannot be loaded",
@@ -210,6 +215,7 @@ def _pkcs12(data: bytes, password: str | None) -> tuple[PrivateKeyTypes | None, 
         raise DecodeError(
             "PKCS12 stores need the Python package cryptography",
             hint="pip install cryptography, or convert the store to PEM",
+            code="missing-package",
         ) from error
     try:
         store = pkcs12.load_pkcs12(data, None if password is None else password.encode())

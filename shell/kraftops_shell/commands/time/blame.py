@@ -29,7 +29,7 @@ def blame(session: Session, call: Call) -> None:
     answer = session.begin_json(call, "fields") if call.is_json else None
     for target, match in session.targets(call, call.words):
         if isinstance(match.node, Directory):
-            session.print_error(f"blame: {target}: Is a directory")
+            session.print_error(f"blame: {target}: Is a directory", code="usage")
             continue
         subject = history_subject(match.names, show_secrets=source.show_secrets)
         steps = history(

@@ -64,7 +64,7 @@ def _arrive(
         number: of changes that were asked for.
     """
     if not end:
-        session.print_error(f"{call.command.name}: the log has no such change")
+        session.print_error(f"{call.command.name}: the log has no such change", code="not-found")
         return FAILED
     (arrival,) = end
     answer = session.begin_json(call, "changes") if call.is_json else None

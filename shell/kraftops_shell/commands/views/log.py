@@ -52,7 +52,7 @@ def log(session: Session, call: Call) -> int:
     limit = number_of(call, "--limit")
     question = _question(session, call)
     if call.words and question.offsets is not None and not question.offsets:
-        session.print_error(f"log: {call.words[0]}: nothing of it is in the log.")
+        session.print_error(f"log: {call.words[0]}: nothing of it is in the log.", code="not-found")
         return FAILED
     if call.is_json or asks_for_csv(call):
         if ABOUT in (chosen or ()):

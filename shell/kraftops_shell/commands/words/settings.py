@@ -86,5 +86,5 @@ def _shown(name: str, line: str) -> str:
 def _missing(session: Session, command: str, name: str) -> int:
     near = meant(name, session.settings.aliases)
     hint = f": did you mean {' or '.join(near)}?" if near else ""
-    session.print_error(f"{command}: there is no alias {name}{hint}")
+    session.print_error(f"{command}: there is no alias {name}{hint}", code="not-found")
     return FAILED

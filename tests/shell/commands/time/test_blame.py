@@ -75,7 +75,7 @@ def test_what_only_a_snapshot_has_changed_before_its_end() -> None:
 
 
 def test_other_nodes_are_refused(shell: Shell) -> None:
-    assert shell("blame", "/image").err == ["blame: /image: Is a directory"]
+    assert shell("blame", "/image").err == ["blame: /image: Is a directory [usage]"]
     assert shell("blame", "/nope").code == 1
     with pytest.raises(UsageError, match="no history of its own"):
         shell("blame", "/local/version")

@@ -134,7 +134,7 @@ def test_steps_may_be_several_and_end_with_the_log() -> None:
     assert shell("prev", "2").lines[0].startswith("@345 ")
     assert shell("next", "1000").lines[-1].startswith("no more than ")
     end = shell("next")
-    assert (end.code, end.out, end.err) == (1, "", ["next: the log has no such change"])
+    assert (end.code, end.out, end.err) == (1, "", ["next: the log has no such change [not-found]"])
     assert shell("next", "many").code == 1
 
 

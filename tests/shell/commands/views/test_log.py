@@ -149,7 +149,9 @@ def test_deleted_node_is_found_by_its_name(shell: Shell) -> None:
         ["REMOVE_USER_SCRAM_CREDENTIAL_RECORD", "user", "zed"],
     ]
     nothing = shell("log", "/image/topics/byName/nope")
-    assert nothing.err == ["log: /image/topics/byName/nope: nothing of it is in the log."]
+    assert nothing.err == [
+        "log: /image/topics/byName/nope: nothing of it is in the log. [not-found]"
+    ]
     assert nothing.code == 1
 
 
@@ -208,7 +210,7 @@ def test_snapshot_has_no_log() -> None:
 def test_flag_of_another_format_is_refused(shell: Shell) -> None:
     found = shell("log", "--format", "json", "--csv-safe")
 
-    assert found.err == ["--csv-safe needs --format csv"]
+    assert found.err == ["--csv-safe needs --format csv [usage]"]
 
 
 def test_record_that_repeats_a_value_is_shown(tmp_path: Path) -> None:

@@ -40,8 +40,8 @@ def test_lines_of_a_file_are_run_and_errors_name_them(tmp_path: Path) -> None:
 
     assert shell.run(f"source {path}") == "image\nlocal\na\n"
 
-    assert shell.errors[0] == f"{path}:3: ls: /nowhere: no such file or directory."
-    assert shell.errors[1:3] == [f"{path}:4: cat needs targets", "usage: cat targets [targets ...]"]
+    assert shell.errors[0] == f"{path}:3: ls: /nowhere: no such file or directory. [not-found]"
+    assert shell.errors[1:3] == [f"{path}:4: cat needs targets [usage]", "usage: cat targets [targets ...]"]
     assert shell.errors[3].startswith(f"{path}:5: cannot write {tmp_path}/no/where: ")
     assert shell.shell.code == 1
 
@@ -62,7 +62,7 @@ def test_file_that_runs_itself_is_refused(tmp_path: Path) -> None:
     path.write_text(f"pwd\nsource {path}\npwd\n")
 
     assert shell.run(f"source {path}") == "/\n/\n"
-    assert shell.errors == [f"{path}:2: source: {path} is running already"]
+    assert shell.errors == [f"{path}:2: source: {path} is running already [usage]"]
 
 
 def test_exit_ends_the_file_and_the_session(tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_watch_needs_a_terminal() -> None:
     shell = Shell()
     shell.run("watch ls /")
 
-    assert shell.errors == ["watch: it needs a terminal, and no | or > behind it"]
+    assert shell.errors == ["watch: it needs a terminal, and no | or > behind it [usage]"]
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "x", "nan", "inf", "1e9"])
@@ -109,7 +109,7 @@ def test_watch_refuses_commands_that_end_by_a_key(word: str) -> None:
     one.console, one.is_on_terminal = Streams().console, True
 
     assert run_line(one, ["watch", word, "/image"]) == 1
-    assert err == [f"watch: it cannot repeat {word}, which ends by a key only"]
+    assert err == [f"watch: it cannot repeat {word}, which ends by a key only [usage]"]
 
 
 def test_watch_repeats_below_on_a_terminal_without_a_cursor(

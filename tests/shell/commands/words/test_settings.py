@@ -53,7 +53,7 @@ def test_alias_is_removed(shell: tuple[Session, Written, Written], tmp_path: Pat
     assert run_line(one, ["unalias", "x"]) == 0
     assert one.settings.aliases == kept(tmp_path).aliases == {"xy": "pwd"}
     assert run_line(one, ["unalias", "x"]) == 1
-    assert err == ["unalias: there is no alias x: did you mean xy?"]
+    assert err == ["unalias: there is no alias x: did you mean xy? [not-found]"]
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_setting_is_changed_and_kept(
     assert one.settings.value("editing-mode") == kept(tmp_path).value("editing-mode") == "vi"
     assert out.text == "editing-mode  vi     (emacs or vi)\n"
     assert run_line(one, ["set", "editing-mode", "ed"]) == 1
-    assert err == ["editing-mode is emacs or vi, not ed"]
+    assert err == ["editing-mode is emacs or vi, not ed [usage]"]
     assert run_line(one, ["set", "colour"]) == 1
     assert "there is no setting colour" in err[-1]
 
