@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import time
 from collections.abc import Iterator, Sequence
@@ -154,7 +155,9 @@ def _partition_named(name: str, what: What) -> FolderName:
 
     partition = parse_folder_name(name)
     if partition is None:
-        raise UsageError(f"--why {name}: expected TOPIC-N, as orders-3")
+        parts = re.fullmatch(r"(.+?)[\s:/#]+(?:partition[\s-]*)?(\d+)", name)
+        example = f"{parts[1]}-{parts[2]}" if parts else f"{name}-0"
+        raise UsageError(f"--why {name}: expected TOPIC-N, as {example}")
     if what.is_live:
         raise UsageError("--why reads files: name log directories, or a server.properties")
     return partition

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -21,6 +22,9 @@ from kraftops_cli.terminal.streams import Terminal
 if TYPE_CHECKING:
     from kraftops.reassign.access import ClusterAccess
     from kraftops.recovery.node_copies import LogSource
+
+
+_ADDRESS = re.compile(r"(?:\w+://)?([\w.-]+:\d{1,5})/?")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +81,9 @@ class What:
             SourceError: a file that is named does not exist.
         """
         if self.names or self.configs or self.is_live:
-            refuse_missing([*self.configs, *self.names], "-b HOST:PORT asks a running cluster")
+            addresses = filter(None, map(_ADDRESS.fullmatch, self.names))
+            server = next((match[1] for match in addresses), "HOST:PORT")
+            refuse_missing([*self.configs, *self.names], f"-b {server} asks a running cluster")
             for path in filter(os.path.isdir, self.configs):
                 message = f"{path} is a directory, and not a configuration"
                 raise UsageError(message, "log directories are named without -c")

@@ -321,11 +321,27 @@ def _resolve(
     return None
 
 
+_USUAL_NAMES = {
+    **dict.fromkeys(("--broker", "--broker-id", "--brokers", "--node", "--node-id"), "--id"),
+    **dict.fromkeys(("--from-time", "--last", "--start"), "--since"),
+    **dict.fromkeys(("--end", "--to-time"), "--until"),
+    **dict.fromkeys(("--file", "--out"), "--output"),
+    "--max": "--limit",
+    "--plan": "--dry-run",
+}
+"""Options of ours by names that other tools have for the same."""
+
+
 def nearest(name: str, names: Collection[str]) -> str:
     """Return the one of *names* that is most like *name*, or an empty text."""
     from difflib import get_close_matches
 
-    return next(iter(get_close_matches(name, names, 1)), "")
+    if (usual := _USUAL_NAMES.get(name, "")) in names:
+        return usual
+    # Equal dashes would make short names alike.
+    bare = {option.lstrip("-"): option for option in names}
+    near = get_close_matches(name.lstrip("-"), bare, 1)
+    return bare[near[0]] if near else ""
 
 
 def _hint(argument: str, names: Collection[str]) -> str:

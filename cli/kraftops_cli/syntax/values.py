@@ -69,7 +69,8 @@ class Size(click.ParamType[int]):
         if not self._minimum <= size <= _LARGEST_SIZE:
             least = f"{self._minimum >> 20}m" if self._minimum >> 20 else self._minimum
             near = re.match(r"[0-9]{1,15}[kmgt]", str(value).lower())
-            shown = f"perhaps {near[0]}" if near else "as 512m or 2g"
+            is_near = near and (parse_size(near[0]) or 0) >= self._minimum
+            shown = f"perhaps {near[0]}" if near and is_near else "as 512m or 2g"
             self.fail(f"{value!r} is not a size from {least} to 1024t, {shown}", param, ctx)
         return size
 
@@ -102,5 +103,9 @@ class Seconds(click.ParamType[float]):
         except ValueError:
             seconds = 0.0
         if not 0 < seconds <= _MAX_SECONDS:  # NaN is not, either
-            self.fail(f"{value!r} is not a number of seconds from 0 to {_MAX_SECONDS}", param, ctx)
+            near = re.fullmatch(r"([0-9]{1,4}) ?(s|m|h)[a-z]*", str(value))
+            text = f"{value!r} is not a number of seconds from 0 to {_MAX_SECONDS}"
+            if near:
+                text += f", perhaps {int(near[1]) * {'s': 1, 'm': 60, 'h': 3600}[near[2]]}"
+            self.fail(text, param, ctx)
         return seconds

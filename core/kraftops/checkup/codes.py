@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from kraftops.answers.fields import Answer, number, parts, text, texts
@@ -67,7 +68,7 @@ def pages_of(code: str) -> list[CodePage]:
     Raises:
         UsageError: nothing has it.
     """
-    code = code.strip("[]").lower()
+    code = re.sub(r"[\s_]+", "-", code.strip("[] ").lower())
     chosen = [page for page in pages() if page.code == _FORMER.get(code, code)]
     if not chosen:
         from difflib import get_close_matches

@@ -74,6 +74,8 @@ def read_call(
         raise _unknown_in_kafkas_form(name, rest, commands)
     # `show topics`, as in SQL: the second word is the command.
     near = rest[:1] if rest and rest[0] in commands else meant(name, commands)
+    if not near and (words := name.split())[1:] and words[0] in commands:
+        raise BadLineError(f"there is no command {name!r}: its words are not quoted together")
     if not near:
         raise BadLineError(f"there is no command {name}; help shows the commands")
     raise BadLineError(f"there is no command {name}: did you mean {' or '.join(near)}?")
