@@ -198,7 +198,7 @@ def _run_dump(
 
 def _name_decoder(sources: list[Source], terminal: Terminal) -> None:
     """Name the decoder that a log without the name of its directory looks made for."""
-    from kraftops.dump.sources.guess import looks_like_offsets
+    from kraftops.dump.scan.guess import looks_like_offsets
 
     if looks_like_offsets(sources):
         what = f"{sources[0].path} looks like a log of __consumer_offsets"

@@ -239,7 +239,7 @@ def test_errors_come_after_the_pager(place: Place) -> None:
     with place.screen(PAGER="sed s/^/P/", rows=5) as screen:
         shown = screen.run("ls -l /nope /image\r")
 
-        assert shown.splitlines()[-1] == "ls: /nope: no such file or directory."
+        assert shown.splitlines()[-1] == "ls: /nope: no such file or directory. [not-found]"
         assert all(line.startswith("P") for line in shown.splitlines()[:-1])
 
 

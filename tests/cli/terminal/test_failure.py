@@ -119,9 +119,9 @@ def test_every_tool_fails_in_json(program: str, arguments: str, command: str, er
 @pytest.mark.parametrize(
     ("words", "codes"),
     [
-        ("stat /image/none /image/topics --format json", (1, "failed")),
+        ("stat /image/none /image/topics --format json", (1, "not-found")),
         ("stat /image/topics --format json", (0, None)),
-        ("stat --no-such-flag --format json", (1, "failed")),
+        ("stat --no-such-flag --format json", (1, "usage")),
     ],
 )
 def test_command_of_the_shell_fails_in_json(words: str, codes: tuple[int, str | None]) -> None:

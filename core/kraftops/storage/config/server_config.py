@@ -168,9 +168,9 @@ def _texts(raw: Mapping[str, Property]) -> dict[str, str]:
 
 
 def _read(path: str, overrides: Sequence[str]) -> dict[str, Property]:
-    given = {key: Property(key, text, 0) for key, text in map(_override, overrides)}
+    replaced = {key: Property(key, text, 0) for key, text in map(_override, overrides)}
     try:
-        return properties(read_whole(path, CONFIG_BYTES)) | given
+        return properties(read_whole(path, CONFIG_BYTES)) | replaced
     except OSError as error:
         raise SourceError.of(path, error) from error
     except DecodeError as error:
