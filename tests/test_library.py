@@ -4,6 +4,8 @@ import doctest
 import pkgutil
 import subprocess
 import sys
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta, timezone
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -158,3 +160,40 @@ def test_list_of_names_is_a_stub() -> None:
     stub = Path(str(kraftops.__file__)).with_suffix(".pyi").read_text()
 
     assert {line.rpartition(" ")[2] for line in stub.splitlines() if " as " in line} == NAMES
+
+
+WRONG: tuple[tuple[str, Any], ...] = (
+    ("changes", lambda: kraftops.changes(META, since=object())),  # type: ignore[arg-type]
+    ("changes", lambda: kraftops.changes(META, since=1.5)),  # type: ignore[arg-type]
+    ("incidents", lambda: kraftops.incidents(META, until="some day")),
+    ("load", lambda: kraftops.load(META, at_time=[])),  # type: ignore[arg-type]
+    ("load", lambda: kraftops.load(META, at_offset="x")),  # type: ignore[arg-type]
+    ("load", lambda: kraftops.load("a\0b")),
+    ("check", lambda: kraftops.check([META, 3])),  # type: ignore[list-item]
+    ("check", lambda: kraftops.check("a\0b")),
+    ("doctor", lambda: kraftops.doctor(None)),  # type: ignore[arg-type]
+    ("verify", lambda: kraftops.verify("c", release_version=4.3)),  # type: ignore[arg-type]
+    ("scan", lambda: kraftops.scan(META, "metadata")),  # type: ignore[arg-type]
+    ("cluster", lambda: kraftops.cluster(9092)),  # type: ignore[arg-type]
+    ("cluster", lambda: kraftops.cluster(controllers=["localhost:1"])),  # type: ignore[arg-type]
+)
+
+
+@pytest.mark.parametrize(("name", "call"), WRONG)
+def test_wrong_argument_is_the_error_of_the_library(name: str, call: Callable[[], object]) -> None:
+    with pytest.raises(kraftops.KraftopsError) as raised:
+        call()
+
+    assert raised.value.code == "usage", name
+
+
+def test_times_are_datetimes_dates_numbers_and_texts() -> None:
+    moment = datetime(2026, 11, 21, 11, 8, tzinfo=UTC)
+    ms = int(moment.timestamp() * 1000)
+    zoned = moment.astimezone(timezone(timedelta(hours=2)))
+    naive = moment.replace(tzinfo=None)
+
+    for time in (moment, zoned, naive, moment.isoformat(), ms):
+        assert kraftops.load(META, at_time=time).offset == kraftops.load(META, at_time=ms).offset
+        assert len(kraftops.changes(META, since=time)) == len(kraftops.changes(META, since=ms))
+    assert len(kraftops.changes(META, until=moment.date())) == 0

@@ -32,9 +32,12 @@ def path_texts(source: Paths) -> list[str]:
     """
     try:
         several = [source] if isinstance(source, (str, bytes, os.PathLike)) else source
-        return [os.fsdecode(path) for path in several]
+        texts = [os.fsdecode(path) for path in several]
     except TypeError:
         raise UsageError(f"{source!r} is not a path") from None
+    if wrong := next((text for text in texts if "\0" in text), None):
+        raise UsageError(f"{wrong!r} is not a path: no name has a NUL")
+    return texts
 
 
 def local_path(path: str) -> str:

@@ -73,6 +73,9 @@ def cluster(
         UsageError: an address is invalid, or none is given.
         ConfigError: the file cannot be read, or has an invalid value.
     """
+    for addresses in (bootstrap_server, controllers):
+        if not isinstance(addresses, str | None):
+            raise UsageError(f"{addresses!r} is not a text as HOST:PORT,HOST:PORT")
     if bootstrap_server is None and controllers is None:
         raise UsageError("no address is named", hint="bootstrap_server= or controllers=")
     settings = Settings() if command_config is None else load_settings(command_config, _ignore)

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 from kraftops.display.times import iso_time
+from kraftops.errors import UsageError
 from kraftops.library.results import Findings, Results, findings_of
+from kraftops.query.times import Time, time_ms
 from kraftops.uris import Paths, path_texts
 
 if TYPE_CHECKING:
     from kraftops.dump.check.findings import PartitionCheck
     from kraftops.timeline.changes import ChangeLog, MetadataChange
     from kraftops.timeline.incidents import Incident
-
-Time = datetime | int | str | None
-"""A time; a number is in ms since the epoch, a text as of `--since`."""
 
 
 @dataclass(frozen=True)
@@ -70,13 +68,17 @@ def verify(
     from kraftops.storage.verify.configurations import load_configs
     from kraftops.storage.verify.release import target_named
 
+    if not isinstance(release_version, str | None):  # 4.10 as a number is 4.1
+        raise UsageError(f"release_version is {release_version!r}", "it is a text, as '4.3'")
     target = target_named(release_version)
     configs, refused = load_configs([LocalKafka(path) for path in path_texts(config)], target)
     verified = verify_nodes([*map(read_node, configs)], cluster_id, target=target)
     return findings_of([*refused, *verified.findings])
 
 
-def changes(source: Paths, *, since: Time = None, until: Time = None) -> Results[MetadataChange]:
+def changes(
+    source: Paths, *, since: Time | None = None, until: Time | None = None
+) -> Results[MetadataChange]:
     """Return what changed in a cluster by its metadata log, as `kraftops changes` does.
 
     >>> import kraftops
@@ -86,7 +88,8 @@ def changes(source: Paths, *, since: Time = None, until: Time = None) -> Results
 
     Args:
         source: a directory, a snapshot or segments of a metadata log.
-        since: without it, from the oldest state that the log has.
+        since: a datetime, ms since the epoch, or a text as of `--since`; without it, from the
+            oldest state that the log has.
         until: without it, to the end of the log.
 
     Raises:
@@ -97,7 +100,9 @@ def changes(source: Paths, *, since: Time = None, until: Time = None) -> Results
     return Results(_change_log(source, since, until).changes, CHANGE, _line)
 
 
-def incidents(source: Paths, *, since: Time = None, until: Time = None) -> Results[Incident]:
+def incidents(
+    source: Paths, *, since: Time | None = None, until: Time | None = None
+) -> Results[Incident]:
     """Return what happened in a cluster, by cause; arguments and errors as of `changes`."""
     from kraftops.timeline.answer import INCIDENT, incident_text
     from kraftops.timeline.incidents import incidents_of
@@ -114,7 +119,7 @@ def _line(change: MetadataChange) -> str:
 
 
 def _change_log(
-    source: Paths, since: Time, until: Time, *, is_for_incidents: bool = False
+    source: Paths, since: Time | None, until: Time | None, *, is_for_incidents: bool = False
 ) -> ChangeLog:
     from kraftops.image.load.loading import limits_of
     from kraftops.timeline.changes import read_changes
@@ -128,10 +133,5 @@ def _change_log(
     )
 
 
-def _ms(time_: Time) -> int | None:
-    from kraftops.query.times import parse_time
-
-    if time_ is None or isinstance(time_, int):
-        return time_
-    text = time_.isoformat() if isinstance(time_, datetime) else time_
-    return parse_time(text, int(time.time() * 1000))
+def _ms(time_: Time | None) -> int | None:
+    return None if time_ is None else time_ms(time_, int(time.time() * 1000))

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
 
 from kraftops.display.times import iso_time
 from kraftops.errors import UsageError
 
+if TYPE_CHECKING:
+    from datetime import date  # a datetime is one
+
+Time: TypeAlias = "date | int | str"
+"""A time; a number is in ms since the epoch, a text as of `--since`."""
 _UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 _DAY = 86_400_000
 _EARLIEST = -(1 << 63)
@@ -86,3 +92,20 @@ def _refusal(text: str) -> UsageError:
         return UsageError(f"{text!r} is not a valid time", f"perhaps {words[1]}{words[2]} is meant")
     hint = "as 2026-11-21T10:00:00Z, 2026-11-21 10:00, 14:02, yesterday 14:02, 2h or -2h"
     return UsageError(f"{text!r} is not a valid time", hint=hint)
+
+
+def time_ms(time_: Time, now: int) -> int:
+    """Return a time in ms since the epoch, by which a number is taken; texts as `parse_time`.
+
+    Raises:
+        UsageError: it is something else.
+    """
+    if isinstance(time_, int):
+        return time_
+    if isinstance(time_, str):
+        return parse_time(time_, now)
+    # Few commands load the module of datetimes: hence not isinstance.
+    if not hasattr(time_, "isoformat"):
+        hint = "a datetime, ms since the epoch, or a text as 14:02 or -2h"
+        raise UsageError(f"{time_!r} is not a time", hint)
+    return parse_time(time_.isoformat(), now)

@@ -315,7 +315,7 @@ def _names(path: str) -> list[str]:
     try:
         return names_in(path)
     except OSError as error:
-        raise SourceError(f"cannot read {path}: {error.strerror}") from None
+        raise SourceError.of(path, error) from None
 
 
 def _note_wrong_topic_ids(checks: list[PartitionCheck], topics: Topics) -> None:

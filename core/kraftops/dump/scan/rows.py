@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kraftops.dump.report import Report
 from kraftops.dump.scan.part_rows import part_rows
 from kraftops.dump.sources.names import Source, expand
+from kraftops.errors import UsageError
 from kraftops.log.ranges import ByteRange
 from kraftops.query.filters import parse_types
 from kraftops.query.query import Query
@@ -65,6 +66,8 @@ def scan(source: Paths, query: Query | None = None) -> Rows:
         SourceError: a file cannot be read.
         UsageError: a name stands for no log.
     """
+    if not isinstance(query, Query | None):
+        raise UsageError(f"{query!r} is not a Query", "as kraftops.Query(decoder='metadata')")
     query = query or Query()
     types = parse_types(query.filter.types)
     query = replace(query, form="json", filter=replace(query.filter, types=types))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from functools import partial
 from itertools import count
@@ -14,6 +15,7 @@ from kraftops.image.replay.limits import Limits
 from kraftops.image.replay.replay import Replay
 from kraftops.image.state.image import MetadataImage
 from kraftops.log.files import STANDARD_INPUT
+from kraftops.query.times import Time, time_ms
 from kraftops.records.dialects import KAFKA_DIALECT
 from kraftops.uris import Paths, path_texts
 
@@ -24,7 +26,7 @@ def load(
     source: Paths,
     *,
     at_offset: int | None = None,
-    at_time: int | None = None,
+    at_time: Time | None = None,
     dialect: str = KAFKA_DIALECT,
     progress: Progress | None = None,
 ) -> MetadataImage:
@@ -38,7 +40,8 @@ def load(
             several of these are one log. Of a directory, the newest whole snapshot and the
             segments after it are read, or bootstrap.checkpoint if it is the only file.
         at_offset: show the state after the record of this offset.
-        at_time: show the state before the first record later than this, in ms since the epoch.
+        at_time: show the state before the first record later than this: a datetime, ms since the
+            epoch, or a text as of `--at-time`.
         dialect: framing and numbers of record types; see `kraftops.records.dialects.DIALECTS`.
         progress: is called with the number of bytes read.
 
@@ -46,7 +49,11 @@ def load(
         SourceError: the source cannot be read, or has no metadata records.
         UsageError: it does not reach back to that offset or time, or the dialect is unknown.
     """
-    names, limits = path_texts(source), limits_of(at_offset, at_time)
+    names = path_texts(source)
+    if not (at_offset is None or isinstance(at_offset, int)):
+        raise UsageError(f"{at_offset!r} is not an offset")
+    now = int(time.time() * 1000)
+    limits = limits_of(at_offset, None if at_time is None else time_ms(at_time, now))
     for attempt in count(1):
         try:
             return _loaded(names, limits, dialect, progress)
