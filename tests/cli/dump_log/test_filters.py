@@ -482,7 +482,7 @@ def refused(*arguments: str, cwd: Path | str = ".") -> Done:
     [
         (["--limit", "1", "--tail", "1"], "--limit and --tail do not go together"),
         (["--limit", "0", "--tail", "0"], "--limit and --tail do not go together"),
-        (["--follow", "--tail", "3"], "--follow and --tail do not go together"),
+        (["--follow", "--tail", "3"], "--follow takes no --tail"),
         (["--follow", "--limit", "3"], "--follow and --limit do not go together"),
         (["--follow", "--output", "x"], "--follow and --output do not go together"),
         (["--follow", "--salvage"], "--follow and --salvage do not go together"),
