@@ -46,5 +46,8 @@ def test_tasks_have_the_local_answers_on_a_cluster_whose_executor_is_killed(
 ) -> None:
     with running_cluster(tmp_path) as cluster:
         workers = [str(worker.pid) for worker in cluster.workers]
-        environment = {**cluster.environment, "PYTHONPATH": str(ROOT)}
+        environment = {
+            **cluster.environment,
+            "PYTHONPATH": environment_of(tmp_path, sys.executable)["PYTHONPATH"],
+        }
         do_tasks(sys.executable, environment, cluster.master, str(tmp_path), "parquet", *workers)
