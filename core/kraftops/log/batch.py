@@ -163,11 +163,17 @@ def inflated_anyway(batch: Batch, header: Header, meter: Meter) -> tuple[bytes, 
 
 
 def read_record(
-    buffer: bytes, pos: int, base_offset: int, base_timestamp: int
+    buffer: bytes,
+    pos: int,
+    base_offset: int,
+    base_timestamp: int,
+    *,
+    skips_headers: bool = False,
 ) -> tuple[Record, int]:
     """Return the record at *pos* and the position after it.
 
-    Most lengths and deltas take one byte, and are read here without a call.
+    Most lengths and deltas take one byte, and are read here without a call. *skips_headers* takes
+    the record's length for granted.
 
     Raises:
         DecodeError: its length, or a length inside it, is impossible.
@@ -199,7 +205,8 @@ def read_record(
         key, pos = _read_bytes(buffer, pos, "key")
     value, pos = _read_bytes(buffer, pos, "value")
     has_no_headers = pos <= last and buffer[pos] == 0
-    headers, pos = ((), pos + 1) if has_no_headers else _read_headers(buffer, pos)
+    end = start + size if skips_headers else None
+    headers, pos = ((), pos + 1) if has_no_headers else _read_headers(buffer, pos, end)
     if pos - start != size:
         raise DecodeError(f"a record of {size} bytes whose fields take {pos - start}")
     if not (_LEAST <= offset <= _MOST and _LEAST <= timestamp <= _MOST):
@@ -242,7 +249,12 @@ def _read_bytes(buffer: bytes, pos: int, what: str) -> tuple[bytes | None, int]:
     return buffer[pos:end], end
 
 
-def _read_headers(buffer: bytes, pos: int) -> tuple[tuple[tuple[bytes, bytes | None], ...], int]:
+def _read_headers(
+    buffer: bytes, pos: int, end: int | None
+) -> tuple[tuple[tuple[bytes, bytes | None], ...], int]:
+    """Return headers and the position after them; none are read where *end* has it already."""
+    if end is not None:
+        return (), end
     count, pos = read_varint(buffer, pos)
     if not 0 <= count <= len(buffer) - pos:
         raise DecodeError(f"{count} headers where {len(buffer) - pos} bytes are left")

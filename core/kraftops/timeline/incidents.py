@@ -187,12 +187,14 @@ class _Tracker:
                 slow = self._new(change, "slow-replicas")
                 slow.brokers[broker] = None
                 self._by_broker[broker] = slow
+        assert change.topic is not None
+        assert change.partition is not None
         key = change.topic, change.partition
         touched = lost | {before.leader, after.leader}
         for tracked in {id(latest): latest for latest in self._by_broker.values()}.values():
             if tracked.end is not None and tracked.end < change.time:
                 continue
-            if key in tracked.missing or not touched.isdisjoint(tracked.brokers):
+            if tracked.missing_of(key) or not touched.isdisjoint(tracked.brokers):
                 tracked.end = None  # what a lost directory does comes in the batch that tells of it
                 tracked.take(change)
                 self._note_config(tracked, change)

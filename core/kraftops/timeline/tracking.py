@@ -57,7 +57,7 @@ class Tracked:
     overlaps: bool = False  # whether a broker went away before another was back
     registered: set[int] = field(default_factory=set)
     back: int | None = None
-    missing: dict[Key, set[int]] = field(default_factory=dict)
+    missing: dict[str, dict[int, set[int]]] = field(default_factory=dict)  # by topic and partition
     offline: dict[str, Harm] = field(default_factory=lambda: defaultdict(Harm))
     under_min_isr: dict[str, Harm] = field(default_factory=lambda: defaultdict(Harm))
     elections: int = 0
@@ -90,12 +90,8 @@ class Tracked:
         key = change.topic, change.partition
         self.last_offset = change.offset
         lost = {*before.isr} - {*after.isr}
-        absent = self.missing.get(key, set()) | (lost & self.brokers.keys())
-        absent = (absent - {*after.isr}) & {*after.replicas}
-        if absent:
-            self.missing[key] = absent
-        else:
-            self.missing.pop(key, None)
+        absent = self.missing_of(key) | (lost & self.brokers.keys())
+        self._set_missing(key, (absent - {*after.isr}) & {*after.replicas})
         self.offline[key[0]].set(key[1], change.time, is_bad=after.leader < 0)
         is_under = len(after.isr) < change.needed
         self.under_min_isr[key[0]].set(key[1], change.time, is_bad=is_under)
@@ -109,12 +105,26 @@ class Tracked:
         if after.leader_recovery_state == RECOVERING != before.leader_recovery_state:
             self.unclean.append(key)
 
+    def missing_of(self, key: Key) -> set[int]:
+        """Return the brokers of the incident that the ISR of a partition waits for."""
+        return self.missing.get(key[0], {}).get(key[1], set())
+
+    def _set_missing(self, key: Key, brokers: set[int]) -> None:
+        of_topic = self.missing.setdefault(key[0], {})
+        if brokers:
+            of_topic[key[1]] = brokers
+            return
+        of_topic.pop(key[1], None)
+        if not of_topic:
+            del self.missing[key[0]]
+
     def forget_topic(self, topic: str, time: int) -> None:
         """Note that a topic is deleted: nothing of it is in trouble any more."""
-        self.missing = {key: absent for key, absent in self.missing.items() if key[0] != topic}
+        self.missing.pop(topic, None)
         for harms in (self.offline, self.under_min_isr):
-            for number in list(harms[topic].since):
-                harms[topic].set(number, time, is_bad=False)
+            if topic in harms:
+                for number in list(harms[topic].since):
+                    harms[topic].set(number, time, is_bad=False)
 
     def _is_leaderless(self) -> bool:
         return any(harm.since for harm in self.offline.values())

@@ -87,7 +87,7 @@ def test_impossible_node_id_is_not_proposed(tmp_path: Path, node_id: str) -> Non
     formatted = storage(node, "format", "-c", PROPERTIES, "-t", CLUSTER_ID, "-N", "-g")
 
     assert (
-        f"meta: it is of node {node_id}, the configuration of node 1; give it the id of the node: "
+        f"meta: it is of node {node_id}, the configuration of node 1; give it the id 1: "
         "kafka-storage " in done.text
     )
     assert f"node.id={node_id}" not in done.text

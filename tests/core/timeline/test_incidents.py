@@ -11,6 +11,7 @@ import pytest
 from kraftops.timeline.answer import incident_text
 from kraftops.timeline.changes import ChangeLog, read_changes
 from kraftops.timeline.incidents import incidents_of
+from kraftops.timeline.tracking import Tracked
 from tests.helpers.tools.corpus import DATA
 
 RECORDED = DATA / "incidents/three"
@@ -137,3 +138,13 @@ def test_incidents_need_only_the_changes_that_are_read_for_them(name: str) -> No
 
     assert incidents_of(fewer) == incidents_of(log(DATA / "incidents" / name))
     assert len(fewer.changes) < len(log(DATA / "incidents" / name).changes)
+
+
+def test_a_topic_that_is_only_deleted_is_none_of_an_incident() -> None:
+    """A reassignment that lasted counted all topics deleted meanwhile."""
+    tracked = Tracked(begin=0, first_offset=0, last_offset=0, cause="reassignment")
+
+    tracked.forget_topic("deleted", time=5)
+
+    assert not tracked.offline
+    assert not tracked.under_min_isr

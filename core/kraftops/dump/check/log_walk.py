@@ -391,7 +391,7 @@ class LogWalk:
     def _end(self) -> None:
         if self._hole:
             self._tail(self._hole)
-        lost = self._lost_gaps()
+        lost = dict.fromkeys(self._lost_gaps())  # in order, and each gap is looked up in them
         if not (self.is_compacted or self._compaction.is_done is False):
             self.unexplained = [gap for gap in self._gaps if gap not in lost]
         for gap in lost:

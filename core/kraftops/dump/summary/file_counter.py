@@ -170,9 +170,8 @@ class FileCounter:
         if header.is_control:
             self._add_control(header, buffer, pos, counted)
         elif self._has_details and counted.records:
-            self._add_details(
-                batch, header.producer_id, sized_records(buffer, pos, header), counted
-            )
+            records = sized_records(buffer, pos, header, skips_headers=True)
+            self._add_details(batch, header.producer_id, records, counted)
         if counted.records or not self.summary.scope.is_chosen:
             self._add_batch(batch, header, size, counted)
 

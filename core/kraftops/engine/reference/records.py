@@ -83,29 +83,37 @@ def _is_readable(batch: Batch, header: Header, buffer: bytes) -> bool:
     return pos == size
 
 
-def sized_records(buffer: bytes, pos: int, header: Header) -> Iterator[tuple[Record, int]]:
+def sized_records(
+    buffer: bytes, pos: int, header: Header, *, skips_headers: bool = False
+) -> Iterator[tuple[Record, int]]:
     """Yield the records of an inflated batch from *pos* on, as `records`, each with its size.
+
+    *skips_headers* is for records that were read before: 65,000 headers a record take seconds here.
 
     Raises:
         DecodeError: the bytes are not exactly the records that the batch counts.
     """
     for _ in range(header.record_count):
-        record, end = _read(buffer, pos, header)
+        record, end = _read(buffer, pos, header, skips_headers=skips_headers)
         yield record, end - pos
         pos = end
     if pos != len(buffer):
         raise DecodeError(f"{len(buffer) - pos} bytes are left after {header.record_count} records")
 
 
-def _read(buffer: bytes, pos: int, header: Header) -> tuple[Record, int]:
+def _read(
+    buffer: bytes, pos: int, header: Header, *, skips_headers: bool = False
+) -> tuple[Record, int]:
     """Return the record at *pos* and the position after it."""
     base_offset, base_timestamp = header.base_offset, header.base_timestamp
     if len(buffer) > LONG and read_varint(buffer, pos)[0] > LONG:
         # A slice of a view copies nothing.
         view = cast("bytes", memoryview(buffer))
-        record, pos = read_record(view, pos, base_offset, base_timestamp)
+        record, pos = read_record(
+            view, pos, base_offset, base_timestamp, skips_headers=skips_headers
+        )
         return _with_short_bytes(record), pos
-    return read_record(buffer, pos, base_offset, base_timestamp)
+    return read_record(buffer, pos, base_offset, base_timestamp, skips_headers=skips_headers)
 
 
 def _with_short_bytes(record: Record) -> Record:

@@ -34,6 +34,19 @@ def test_long_values_are_views_and_other_parts_are_bytes() -> None:
     assert (record.key, record.headers) == (b"k", ((b"h", b"x"),))
 
 
+def test_skipped_headers_take_no_record_away() -> None:
+    many = tuple((b"h", None) for _ in range(300))
+    data = batch_bytes([Record(0, 0, b"k", b"v", many), Record(1, 0, b"l", b"w", ((b"h", b"x"),))])
+    header = (batch := Batch(0, len(data), data)).header
+    buffer, pos = inflated(batch, header, run_budget().meter())
+
+    whole = list(sized_records(buffer, pos, header))
+
+    assert list(sized_records(buffer, pos, header, skips_headers=True)) == [
+        (record._replace(headers=()), size) for record, size in whole
+    ]
+
+
 @pytest.mark.parametrize(
     ("count", "reason"),
     [
@@ -107,9 +120,9 @@ def test_few_records_are_read_of_a_damaged_batch_of_many(
     few, reads, read_one = 16 + len(data) // 4, [0], room.read_record
     assert count > few
 
-    def counting(*args: bytes | int) -> tuple[Record, int]:
+    def counting(*args: bytes | int, skips_headers: bool) -> tuple[Record, int]:
         reads[0] += 1
-        return read_one(*args)  # type: ignore[arg-type]
+        return read_one(*args, skips_headers=skips_headers)  # type: ignore[arg-type]
 
     monkeypatch.setattr(room, "read_record", counting)
     found = records(batch := Batch(0, len(data), data), batch.header, run_budget().meter())
