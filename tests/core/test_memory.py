@@ -28,7 +28,13 @@ def test_batch_has_a_quarter_of_the_budget() -> None:
     assert (run_budget().memory, run_budget().batch) == (1 << 30, 1 << 28)
 
 
-@pytest.mark.parametrize("text", ["256m", "-1", "1" * 20, "²"])
+def test_the_variable_is_a_size_as_the_option(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, "64M")
+
+    assert run_budget().memory == 64 << 20
+
+
+@pytest.mark.parametrize("text", ["256 miles", "-1", "1" * 20, "²"])
 def test_other_values_of_the_variable_are_refused(
     text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -61,8 +61,8 @@ def _ended(outcome: FindOutcome, terminal: Terminal) -> int:
     """Print what find has said; return its exit code."""
     for text in outcome.errors:
         terminal.line(text)
-    if outcome.code and outcome.errors:
-        return max(outcome.code, conclude(terminal, Failure("failed", outcome.errors[0])))
+    if outcome.code and (failure := outcome.failure):
+        return max(outcome.code, conclude(terminal, Failure(failure.code, failure.message)))
     return outcome.code
 
 

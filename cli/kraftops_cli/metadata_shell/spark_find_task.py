@@ -41,11 +41,12 @@ class FindRequest(NamedTuple):
 class FindOutcome(NamedTuple):
     """How find ended: its exit code, what it said, and the findings about the log.
 
-    *failed_records* counts records that could not be applied.
+    *failure* is the first error, and *failed_records* counts records that could not be applied.
     """
 
     code: int
     errors: list[str]
+    failure: KraftopsError | None
     findings: list[Finding]
     failed_records: int
 
@@ -79,11 +80,12 @@ class FindWork:
             def write(text: str) -> None:
                 out.write(text.encode("utf-8", "surrogatepass"))
 
-            code = run_line(session_of(root, image, request, write, errors.append), self.words)
+            session = session_of(root, image, request, write, errors.append)
+            code = run_line(session, self.words)
         except KraftopsError as error:
             return error
         findings = [finding.moved(address=None) for finding in image.log_findings]
-        return FindOutcome(code, errors, findings, len(image.record_findings))
+        return FindOutcome(code, errors, session.first_error, findings, len(image.record_findings))
 
 
 def session_of(

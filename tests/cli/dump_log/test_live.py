@@ -252,7 +252,7 @@ def test_server_says_where_controllers_are(
         ),
         (("--value-decoder-class",), "--controllers and --value-decoder-class do not go together"),
         (("--sql", "x"), "--sql needs --spark"),
-        (("--follow", "--tail", "1"), "--follow and --tail do not go together"),
+        (("--follow", "--tail", "1"), "--follow takes no --tail 1: "),
         (("--type", "nonsense"), "nonsense"),
     ],
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 # Spark calls subclasses of its own classes, so this module needs pyspark to load.
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
@@ -65,13 +66,15 @@ def task_table(
     spark: SparkSession, things: Sequence[object], work: Work, columns: str
 ) -> DataFrame:
     """Return a table of what *work* yields: rows of *columns*, a partition for each thing."""
+    # Threads share a session, and Spark Connect looks for the class when the table is read.
+    unique_name = f"kraftops-tasks-{uuid4().hex}"
 
     class TaskSource(DataSource):
         """Data source that Spark copies with all that it is made of, as it has no other name."""
 
         @classmethod
         def name(cls) -> str:
-            return "kraftops-tasks"
+            return unique_name
 
         def schema(self) -> str:
             return columns
