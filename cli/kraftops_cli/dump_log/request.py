@@ -22,7 +22,6 @@ from kraftops.dump.sources.names import (
 )
 from kraftops.errors import SourceError, UsageError
 from kraftops.java.text import path_text
-from kraftops.log.reader import DamagedArchive
 from kraftops.memory import run_budget
 from kraftops.query.filters import Filter
 from kraftops.query.formats import CSV, CSV_SAFE
@@ -33,11 +32,12 @@ from kraftops.records.internal_topics import DEFAULT_CLASS, INTERNAL_TOPICS, MET
 from kraftops_cli.dump_log.filter_values import parsed_filter, refuse_unknown_types
 from kraftops_cli.dump_log.live_request import is_live, live_source
 from kraftops_cli.dump_log.options import DumpOptions
-from kraftops_cli.dump_log.plan import DAMAGED, Plan
+from kraftops_cli.dump_log.plan import Plan
 from kraftops_cli.dump_log.run import run_dump
 from kraftops_cli.dump_log.topics import looked_up
 from kraftops_cli.spark.options import SparkRequest, spark_request
 from kraftops_cli.syntax.given import given_options
+from kraftops_cli.terminal.failure import code_with_skipped
 from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
@@ -101,9 +101,7 @@ def run_request(ctx: click.Context, options: DumpOptions) -> int:
             code = _run_check(names, query, options, terminal, Archives(bundles, skipped))
         else:
             code = _run_dump(names, query, options, terminal, bundles)
-    if any(isinstance(error, DamagedArchive) for error in skipped):
-        return max(code, DAMAGED)
-    return max(code, 1) if skipped else code
+    return code_with_skipped(code, skipped)
 
 
 def _run_spark(

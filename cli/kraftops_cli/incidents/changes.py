@@ -107,8 +107,8 @@ def changes(ctx: click.Context, options: ChangeOptions) -> int:
         options.topics,
         changes_where(options.where, int(time.time() * 1000)),
     )
-    with opened(options, terminal) as (names, span):
-        log, code = changes_of(names, span, terminal)
+    with opened(options, terminal) as opened_log:
+        log, code = changes_of(opened_log, terminal)
     requests = allowed_requests(options.authorizer_logs)
     chosen = wanted.chosen(with_principals(log.changes, requests))
     is_grouped = options.group_by is not None

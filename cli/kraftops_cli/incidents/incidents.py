@@ -46,8 +46,8 @@ SECTIONS = (
 def incidents(ctx: click.Context, options: LogOptions) -> int:
     """Print the incidents of a log; return the exit code."""
     terminal = ctx.obj
-    with opened(options, terminal) as (names, span):
-        log, code = changes_of(names, span, terminal, is_for_incidents=True)
+    with opened(options, terminal) as opened_log:
+        log, code = changes_of(opened_log, terminal, is_for_incidents=True)
         rows = incidents_of(log)
     print_answer(
         terminal,

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import click
 
 from kraftops.dump.sources.missing import refuse_configurations, refuse_missing
-from kraftops.errors import UsageError
+from kraftops.errors import SourceError, UsageError
 from kraftops.image.load.log_size import newest_time
 from kraftops.image.state.findings import CUTS_SHORT
 from kraftops.report.metadata_log import Span
 from kraftops.timeline.changes import ChangeLog, read_changes
 from kraftops_cli.live.options import QuorumOptions, live_options
 from kraftops_cli.report.sources import metadata_log_names, newest_nodes
+from kraftops_cli.terminal.failure import code_with_skipped
 from kraftops_cli.terminal.options import SINCE, UNTIL
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_cli.terminal.times import read_span
@@ -50,9 +51,17 @@ def log_options(command: F) -> F:
     return command
 
 
+class OpenedLog(NamedTuple):
+    """The names of a log's files, the span to read, and what of archives cannot be read."""
+
+    names: tuple[str, ...]
+    span: Span
+    skipped: Sequence[SourceError] = ()
+
+
 @contextmanager
-def opened(options: LogOptions, terminal: Terminal) -> Iterator[tuple[tuple[str, ...], Span]]:
-    """Return the files of the log that options name, or those of running controllers, and the span.
+def opened(options: LogOptions, terminal: Terminal) -> Iterator[OpenedLog]:
+    """Yield the log that options name, or that of running controllers.
 
     Raises:
         KraftopsError: they cannot be read, or a time is wrong.
@@ -67,24 +76,25 @@ def opened(options: LogOptions, terminal: Terminal) -> Iterator[tuple[tuple[str,
         refuse_missing(sources)
         refuse_configurations(sources, "--config {} asks its controllers")
         newest = newest_nodes(sources, terminal)
-        with metadata_log_names(newest, terminal.failure) as names:
-            yield names, _span(options, names, terminal)
+        with metadata_log_names(newest, terminal) as (names, skipped):
+            yield OpenedLog(names, _span(options, names, terminal), skipped)
         return
     from kraftops_cli.live.connect import live_image
 
     with live_image(terminal, options) as live:
-        yield live.names, _span(options, live.names, terminal)
+        yield OpenedLog(live.names, _span(options, live.names, terminal))
 
 
 def changes_of(
-    names: tuple[str, ...], span: Span, terminal: Terminal, *, is_for_incidents: bool = False
+    opened_log: OpenedLog, terminal: Terminal, *, is_for_incidents: bool = False
 ) -> tuple[ChangeLog, int]:
     """Return the changes of a log within a span, and the exit code; errors as `read_changes`."""
+    names, span, skipped = opened_log
     log = read_changes(names, since=span.before, until=span.end, is_for_incidents=is_for_incidents)
     cuts = [finding for finding in log.image.log_findings if finding.code in CUTS_SHORT]
     for finding in cuts:
         terminal.error(f"note: {finding}")
-    return log, CUT_SHORT if cuts else 0
+    return log, code_with_skipped(CUT_SHORT if cuts else 0, skipped)
 
 
 def _span(options: LogOptions, names: tuple[str, ...], terminal: Terminal) -> Span:

@@ -30,6 +30,7 @@ from kraftops_cli.syntax.errors import BadArguments
 from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.syntax.given import given_options
 from kraftops_cli.syntax.values import Seconds
+from kraftops_cli.terminal.failure import code_with_skipped
 from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
@@ -292,10 +293,10 @@ def _run_archive(ctx: click.Context, source: str, options: ShellOptions) -> int:
         option = "--spark" if options.spark else "--follow"
         hint = "unpack it, and name the directory"
         raise UsageError(f"{option} reads no archive of directories: {source}", hint)
-    with metadata_log_names([source], ctx.obj.failure) as names:
+    with metadata_log_names([source], ctx.obj) as (names, skipped):
         file = file_name(names[0])
         inside = os.path.dirname(names[0]) if file and file.has_records else names[0]
-        return _run(ctx, inside, options, is_kafka=False)
+        return code_with_skipped(_run(ctx, inside, options, is_kafka=False), skipped)
 
 
 def _run(ctx: click.Context, source: str, options: ShellOptions, *, is_kafka: bool) -> int:

@@ -45,6 +45,7 @@ from kraftops_cli.report.sources import (
     opened_bundles,
     report_files,
 )
+from kraftops_cli.terminal.failure import code_with_skipped
 from kraftops_cli.terminal.streams import Terminal, json_line
 from kraftops_cli.terminal.times import read_span
 from kraftops_cli.version import VERSION
@@ -120,7 +121,7 @@ def run_report(options: ReportOptions, spark: SparkRequest | None, terminal: Ter
         for error in skipped:
             terminal.failure(error)
         code = _run_files(request, options, bundles, terminal)
-    return max(code, 1) if skipped else code
+    return code_with_skipped(code, skipped)
 
 
 def _within(

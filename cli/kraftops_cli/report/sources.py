@@ -72,19 +72,27 @@ def opened_bundles(
 
 @contextmanager
 def metadata_log_names(
-    names: Sequence[str], on_skipped: Callable[[SourceError], None]
-) -> Iterator[tuple[str, ...]]:
-    """Yield the names that a metadata log is read by; archives are open as long as that lasts.
+    names: Sequence[str], terminal: Terminal
+) -> Iterator[tuple[tuple[str, ...], list[SourceError]]]:
+    """Yield the names that a metadata log is read by, and the errors of members that are skipped.
+
+    The errors are written to standard error. Archives are open as long as the context lasts.
 
     Raises:
         UsageError: no metadata log is in an archive.
         SourceError: an archive cannot be read.
     """
-    with opened_bundles(names, on_skipped) as bundles:
+    skipped: list[SourceError] = []
+
+    def skip(error: SourceError) -> None:
+        skipped.append(error)
+        terminal.failure(error)
+
+    with opened_bundles(names, skip) as bundles:
         files = report_files(names, bundles).metadata if bundles else None
         if bundles and files is None:
             raise UsageError(f"{names[0]}: no metadata log is in it")
-        yield files.names if files else tuple(names)
+        yield files.names if files else tuple(names), skipped
 
 
 def newest_nodes(names: Sequence[str], terminal: Terminal) -> tuple[str, ...]:

@@ -62,6 +62,17 @@ def fail(terminal: Terminal, failure: Failure) -> int:
     return conclude(terminal, redacted)
 
 
+def code_with_skipped(code: int, skipped: Sequence[KraftopsError]) -> int:
+    """Return the exit code of a command that skipped members of archives: damage hides data."""
+    if not skipped:
+        return code
+    from kraftops.findings.finding import HAS_FINDINGS
+    from kraftops.log.reader import DamagedArchive
+
+    is_damaged = any(isinstance(error, DamagedArchive) for error in skipped)
+    return max(code, HAS_FINDINGS if is_damaged else 1)
+
+
 def _without_passwords(text: str) -> str:
     return _PASSWORD.sub(r"\1:…", text)
 

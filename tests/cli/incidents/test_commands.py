@@ -1,6 +1,7 @@
 """`kraftops changes` and `kraftops incidents`."""
 
 import json
+import os
 import re
 import shutil
 import tarfile
@@ -65,6 +66,29 @@ def test_incidents_of_an_archive_are_those_of_its_log(tmp_path: Path) -> None:
         tar.add(LOG, "node/__cluster_metadata-0/00000000000000000000.log")
 
     assert data("incidents", str(archive)) == data("incidents", LOG)
+
+
+@pytest.mark.parametrize("command", ["incidents", "changes", "report", "shell"])
+def test_members_of_an_archive_that_are_skipped_show_in_the_exit_code(
+    command: str, tmp_path: Path
+) -> None:
+    """As in a dump: 1 for a member whose name is refused, 2 where damage hides the rest."""
+    refused, torn = tmp_path / "refused.tar", tmp_path / "torn.tar"
+    with tarfile.open(refused, "w") as tar:
+        tar.add(LOG, "node/__cluster_metadata-0/00000000000000000000.log")
+        tar.addfile(tarfile.TarInfo("../orders-0/00000000000000000000.log"))
+    with tarfile.open(torn, "w") as tar:
+        tar.add(LOG, "node/__cluster_metadata-0/00000000000000000000.log")
+        cut = tar.offset + 1000  # within the next member
+        tar.add(LOG, "node/orders-0/00000000000000000000.log")
+    os.truncate(torn, cut)
+    args = {
+        "report": lambda path: ("report", path, "--format", "json"),
+        "shell": lambda path: ("metadata-shell", "-s", path, "brokers"),
+    }.get(command, lambda path: (command, path))
+
+    assert run(*args(str(refused))).code == run("dump-log", "summary", str(refused)).code == 1
+    assert run(*args(str(torn))).code == run("dump-log", "summary", str(torn)).code == 2
 
 
 def nodes(folder: Path) -> str:
