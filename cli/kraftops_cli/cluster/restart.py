@@ -6,8 +6,6 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import click
-
 from kraftops.answers.fields import Answer, boolean, number, numbers, parts, text
 from kraftops.display import columns
 from kraftops.display.sizes import many
@@ -39,9 +37,10 @@ from kraftops_cli.cluster.options import (
     stall_option,
 )
 from kraftops_cli.syntax.option_fields import option
-from kraftops_cli.syntax.values import Number, Seconds
+from kraftops_cli.syntax.values import Number, Plural, Seconds
 
 _ROLES = {"brokers": "broker", "controllers": "controller"}
+"""Roles as `process.roles` has them, which users type too, by the names of their nodes."""
 _MOST_AT_ONCE = 1000  # more than any cluster has nodes
 EXAMPLES = (
     (
@@ -70,9 +69,7 @@ class RestartOptions(ChangeOptions):
         required=True,
         help="Restarts a node; {id}, {host}, {role} and {rack} stand for its own.",
     )
-    roles: str | None = option(
-        "--roles", type=click.Choice([*_ROLES]), help="Only nodes with this role."
-    )
+    roles: str | None = option("--roles", type=Plural(_ROLES), help="Only nodes with this role.")
     at_once: int = option(
         "--at-once",
         metavar="N",

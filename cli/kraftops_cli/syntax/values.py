@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -31,6 +32,19 @@ class Number(click.ParamType[int]):
                 f"{text!r} is not a number from {self._minimum} to {self._maximum}", param, ctx
             )
         return int(text)
+
+
+class Plural(click.Choice[str]):
+    """A choice of plurals that takes the singular too, as *singulars* has it by plural."""
+
+    def __init__(self, singulars: Mapping[str, str]) -> None:
+        """Make the choice of the plurals."""
+        super().__init__(tuple(singulars))
+        self._plurals = {singular: plural for plural, singular in singulars.items()}
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the plural that the text *value* is, or has as its singular."""
+        return super().convert(self._plurals.get(value, value), param, ctx)
 
 
 class JavaInteger(click.ParamType[int]):

@@ -35,11 +35,12 @@ def test_wrong_arguments_are_refused(arguments: tuple[str, ...], message: str) -
     assert message in done.err
 
 
-def test_nobody_answers() -> None:
+@pytest.mark.parametrize("role", ["brokers", "broker", "controllers", "controller"])
+def test_roles_are_taken_as_process_roles_has_them_and_nobody_answers(role: str) -> None:
     with free_port() as port:
         done = cluster(
             "restart", "-b", f"localhost:{port}", "--hook", "x", "--timeout", "0.5",
-            "--format", "json",
+            "--roles", role, "--format", "json",
         )  # fmt: skip
 
     assert (done.code, json.loads(done.text)["error"]) == (5, "no-answer")
