@@ -34,6 +34,8 @@ _FINDERS = {
     "doctor": "kraftops doctor",
     "incidents": "kraftops incidents",
     "operations": "kafka-cluster operations",
+    "repair": "kafka-cluster repair",
+    "unregister": "kafka-cluster unregister",
 }
 """Commands by the tools of the catalogue and of other codes."""
 

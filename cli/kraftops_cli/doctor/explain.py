@@ -32,8 +32,8 @@ SECTIONS = (exit_status(),)
     examples=EXAMPLES,
     sections=SECTIONS,
     help="""\
-Explain codes of findings, errors, incidents, or of what an operation waits for: what is the case,
-what Kafka does, what to do, and how to be sure. Without a code, list all.""",
+Explain codes of findings, errors, incidents and outcomes, or of what an operation waits for: what
+is the case, what Kafka does, what to do, and how to be sure. Without a code, list all.""",
 )
 @click.argument("codes", metavar="[CODE…]", nargs=-1)
 @FORM

@@ -10,10 +10,12 @@ from kraftops.display.columns import Column, folded
 from kraftops.errors import CODES, UsageError
 from kraftops.findings.catalogue import catalogue
 from kraftops.findings.finding import Severity
+from kraftops.outcomes import MEANINGS, Outcome, RepairOutcome
 from kraftops.reassign.obstacles import OBSTACLE_KINDS
 from kraftops.timeline.rules import RULES
 
 FINDING, ERROR, OBSTACLE, INCIDENT = "finding", "error", "obstacle", "incident"
+OUTCOME = "outcome"
 
 _FORMER = {"not-there": "not-found"}
 """Present names of codes by former ones, which older answers have."""
@@ -59,7 +61,13 @@ def pages() -> list[CodePage]:
         CodePage(rule.cause, INCIDENT, rule.words, tools=("incidents",), kafka=f"{rule.reason}.")
         for rule in RULES
     ]
-    return [*findings, *errors, *obstacles, *incidents]
+    outcomes = [
+        CodePage(name, OUTCOME, meaning.title, tools=(tool,), action=meaning.action)
+        for tool, names in (("unregister", Outcome), ("repair", RepairOutcome))
+        for name, meaning in MEANINGS.items()
+        if isinstance(name, names)
+    ]
+    return [*findings, *errors, *obstacles, *incidents, *outcomes]
 
 
 def pages_of(code: str) -> list[CodePage]:
@@ -83,8 +91,8 @@ PAGE = (
     text("code", "the code", column=Column("CODE", style="name")),
     text(
         "kind",
-        "what has it: a finding, an error, an obstacle of an operation, or an incident",
-        values=(FINDING, ERROR, OBSTACLE, INCIDENT),
+        "what has it: a finding, an error, an obstacle of an operation, an incident, or an outcome",
+        values=(FINDING, ERROR, OBSTACLE, INCIDENT, OUTCOME),
         column=Column("KIND", 2),
     ),
     text("severity", "the usual severity of a finding", may_be_null=True,

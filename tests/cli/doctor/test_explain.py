@@ -45,6 +45,13 @@ def test_what_an_operation_waits_for_has_a_page(code: str) -> None:
     assert "what to do: " in done.text
 
 
+def test_outcome_of_a_repair_has_a_page() -> None:
+    done = run_here("explain", "no-broker", program=KRAFTOPS)
+
+    assert (done.code, "no-broker (outcome)" in done.text) == (0, True)
+    assert "what to do: Add a broker" in done.text
+
+
 def test_unknown_code_is_not_found() -> None:
     done = run_here("explain", "nonsense-code", "--format", "json", program=KRAFTOPS)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from kraftops.answers.fields import Answer, boolean, number, numbers, parts, text
@@ -13,6 +12,7 @@ from kraftops.display.columns import number as number_column
 from kraftops.display.sizes import many
 from kraftops.errors import KraftopsError, RefusedError
 from kraftops.findings.finding import HAS_FINDINGS
+from kraftops.outcomes import RepairOutcome
 from kraftops.placement.answer import PARTITION_FIELDS
 from kraftops.placement.disks import Disks
 from kraftops.placement.metadata_facts import MetadataFacts, facts_of
@@ -239,19 +239,6 @@ def _print(work: Work, answer: RepairAnswer, *, only_leaderless: bool = False) -
         if leaderless:
             text += f"{escaped(f'{name}: {what_can_be_had(leaderless)}')}\n"
     work.show(REPAIR.fields[:2], answer, text)
-
-
-class RepairOutcome(StrEnum):
-    """What became of a partition."""
-
-    PLANNED = "planned"
-    REPAIRED = "repaired"
-    ELECTED = "elected"
-    """Repaired after an unclean election."""
-    LEADERLESS = "leaderless"
-    NO_BROKER = "no-broker"
-    """No other broker takes its replica."""
-    NOT_MOVED = "not-moved"
 
 
 _GOOD = {RepairOutcome.REPAIRED, RepairOutcome.ELECTED, RepairOutcome.PLANNED}
