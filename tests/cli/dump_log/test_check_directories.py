@@ -13,7 +13,7 @@ import pytest
 
 from tests.helpers.logs.log_directories import REAL
 from tests.helpers.logs.segments import IN
-from tests.helpers.tools.console import Done, run_here
+from tests.helpers.tools.console import KRAFTOPS, Done, run_here
 
 
 @pytest.fixture
@@ -323,6 +323,27 @@ def test_pattern_stands_for_directories(stopped: Path) -> None:
 
 
 # Names of nothing
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("orders-1", "hint: is it node-1/data/orders-1?"),
+        ("data/orders-1", "hint: is it node-1/data/orders-1?"),
+        ("node-1/orders-1", "hint: is it node-1/data/orders-1?"),
+        ("node-1/data/orders-2", "hint: is it node-1/data/orders-1?"),
+        ("nodes-1", "hint: is it node-1?"),
+        ("mode", None),
+    ],
+)
+def test_name_that_is_missing_is_looked_for_in_the_directories_below(
+    name: str, hint: str | None, tmp_path: Path
+) -> None:
+    (tmp_path / "node-1/data/orders-1").mkdir(parents=True)
+
+    done = run_here("dump-log", "summary", name, cwd=tmp_path, program=KRAFTOPS)
+
+    assert (done.code, [line for line in done.errors if "hint" in line]) == (4, [hint] * bool(hint))
 
 
 @pytest.mark.parametrize(
