@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 
-from kraftops.checkup.examination import SILENT_SECONDS, UNKNOWN_NODE, Examination
+from kraftops.checkup.examination import SILENT_SECONDS, UNKNOWN_NODE, Examination, is_packed
 from kraftops.checkup.identities import copy_finding, misnumbered, rival_servers
 from kraftops.disk.retention import (
     Reason,
@@ -29,15 +30,18 @@ from kraftops.image.verify.loading import loading_findings
 from kraftops.image.verify.nodes import assumed_release
 from kraftops.image.verify.nodes import release_findings as target_findings
 from kraftops.image.verify.verify import verify
+from kraftops.log.files import METADATA_PARTITION
 from kraftops.server.loader.load_plan import FolderKind
 from kraftops.server.log_directory import LogDirectory
 from kraftops.server.partition_files import partition_files
 from kraftops.storage.bootstrap.releases import METADATA_VERSION, by_level
 from kraftops.storage.logdirs.node import Node
 from kraftops.storage.verify.cluster import verify_cluster
+from kraftops.storage.verify.metadata_start import lone_log_findings
 from kraftops.storage.verify.quorum import quorum_state_findings
 from kraftops.storage.verify.rival_quorums import rival_findings
 from kraftops.storage.verify.start import verify_node
+from kraftops.storage.verify.voter_logs import voter_log_findings
 
 LIGHT_BYTES = 16 << 20
 """Bytes of unflushed segments that a light examination reads; all of it may read 50 MB."""
@@ -51,6 +55,7 @@ _OVERDUE_MS = 3_600_000
 """Twelve checks of `log.retention.check.interval.ms`: then retention does not work."""
 _SERVER = "HOST:PORT"
 """What stands in commands for an address that is not known."""
+_LOWER_LOG = frozenset({"behind", "rival-history"})
 _OWN_STATE = frozenset({"running"})
 """Findings of `verify` that are right for a server that is to start, and usual of one that runs."""
 
@@ -92,7 +97,25 @@ def start(examination: Examination) -> Iterator[Finding]:
     for node in examination.copied:
         yield from quorum_state_findings(node)
         yield from misnumbered(node)
+        if not (examination.is_running(node) or is_packed(node)):
+            # An archive may be of a server that ran, and its files of several moments.
+            yield from _metadata_start(node)
     yield from _starts(examination)
+
+
+def _metadata_start(node: Node) -> Iterator[Finding]:
+    """Yield what a start makes of the metadata log of a node without a configuration."""
+    folder = os.path.join(node.metadata.path, METADATA_PARTITION)
+    voters = {voter.node_id for voter in node.voters}
+    is_observer = bool(voters) and node.config.node_id not in voters
+    if not os.path.isdir(folder):
+        return
+    with suppress(OSError, SourceError):  # what cannot be read, other checks tell
+        for finding in lone_log_findings(folder):
+            placed = finding.moved(node=node.config.node_id, directory=node.metadata_path)
+            if is_observer and finding.severity is Severity.RISK:
+                placed = replace(placed, severity=Severity.NOTE, consequence="")
+            yield placed
 
 
 def _starts(examination: Examination) -> Iterator[Finding]:
@@ -141,6 +164,27 @@ def one_cluster(examination: Examination) -> Iterator[Finding]:
     if examination.copied:
         yield from rival_servers(examination.copied, examination.configured)
         yield from rival_findings(examination.nodes)
+        yield from _lower_copies(examination)
+
+
+def _lower_copies(examination: Examination) -> Iterator[Finding]:
+    """Yield the voters without a configuration whose logs lack committed records of others."""
+    stopped = [
+        _as_voter(node)
+        for node in examination.nodes
+        if not (examination.is_running(node) or is_packed(node))
+    ]
+    copied = {node.metadata.place for node in examination.copied}
+    for finding in voter_log_findings(stopped):
+        if finding.code in _LOWER_LOG and finding.place in copied:
+            yield replace(finding, commands=())  # which need configurations
+
+
+def _as_voter(node: Node) -> Node:
+    """Return a node with the role that its metadata log has for it."""
+    if all(voter.node_id != node.config.node_id for voter in node.voters):
+        return node
+    return replace(node, config=replace(node.config, roles=node.config.roles | {"controller"}))
 
 
 def metadata(examination: Examination) -> Iterator[Finding]:

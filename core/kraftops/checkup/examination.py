@@ -152,7 +152,7 @@ class Examination:
         return [
             node
             for node in self.nodes
-            if not (node.is_broker and _is_packed(node)) or _has_logs(node)
+            if not (node.is_broker and is_packed(node)) or _has_logs(node)
         ]
 
     @cached_property
@@ -217,7 +217,8 @@ def _is_log_directory(directory: LogDirectory) -> bool:
     )
 
 
-def _is_packed(node: Node) -> bool:
+def is_packed(node: Node) -> bool:
+    """Tell whether the directories of a node are in an archive."""
     return archive_of(node.config.log_dirs[0]) is not None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from kraftops.display.columns import Column, folded
 from kraftops.display.times import span_text, time_fields
@@ -10,6 +10,7 @@ from kraftops.errors import KraftopsError
 from kraftops.image.load.log_size import log_size
 from kraftops.image.state.health import health_counts
 from kraftops.image.state.image import MetadataImage
+from kraftops.image.verify.below import below_findings
 from kraftops.server.nearby import cluster_id_near
 from kraftops.storage.bootstrap.releases import by_level
 from kraftops_shell.grammar.arguments import Call
@@ -20,7 +21,7 @@ from kraftops_terminal.tables import Table, print_table
 def summary(session: Session, call: Call) -> None:
     """Print the identity and health of the cluster, and the size of its log."""
     source = session.source
-    fields = {"clusterId": cluster_id_near(source.sources), **_state(source.image)}
+    fields = {"clusterId": cluster_id_near(source.sources), **_state(source.image, source.sources)}
     try:
         fields |= _log(source.sources, source.now()) if source.sources else {}
     except KraftopsError as error:  # the state is known all the same
@@ -67,10 +68,11 @@ _LINES: tuple[tuple[str, str, Callable[[object], str]], ...] = (
 """Name, label and text of each field; the JSON has the same fields."""
 
 
-def _state(image: MetadataImage) -> dict[str, object]:
+def _state(image: MetadataImage, sources: Sequence[str]) -> dict[str, object]:
     counts = health_counts(image)
     metadata_version = by_level(image.metadata_version[0]) if image.metadata_version else None
     time = image.provenance.timestamp
+    below = sum(1 for _ in below_findings(image, sources))
     return {
         "metadataVersion": metadata_version.name if metadata_version else None,
         "offset": image.offset,
@@ -82,7 +84,7 @@ def _state(image: MetadataImage) -> dict[str, object]:
         "partitions": counts.partitions,
         "underReplicated": counts.under_replicated,
         "leaderless": counts.leaderless,
-        "findings": len(image.log_findings) + len(image.record_findings),
+        "findings": len(image.log_findings) + len(image.record_findings) + below,
     }
 
 

@@ -8,7 +8,6 @@ from kraftops.answers.fields import json_of
 from kraftops.errors import KraftopsError
 from kraftops.findings.answer import FINDING
 from kraftops.findings.finding import HAS_FINDINGS, Finding, exit_code
-from kraftops.image.state.findings import DAMAGE
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.below import below_findings
 from kraftops.image.verify.directories import stray_findings
@@ -85,10 +84,8 @@ def _checks_of(call: Call) -> list[Check]:
 def _findings(
     image: MetadataImage, sources: Sequence[str], checks: Iterable[Check]
 ) -> Iterator[Finding]:
-    of_image = list(verify(image))
-    yield from of_image
-    if all(finding.code != DAMAGE for finding in of_image):
-        yield from below_findings(sources)
+    yield from verify(image)
+    yield from below_findings(image, sources)
     for check in checks:
         yield from check(image)
 

@@ -1,6 +1,7 @@
 """The command summary."""
 
 import json
+import os
 import re
 import shutil
 from pathlib import Path
@@ -45,6 +46,16 @@ def test_summary_has_the_health_of_the_cluster(tmp_path: Path) -> None:
         "age of newest snapshot": "11 h 37 min",
         "snapshot offset lag": "171",
     }
+
+
+def test_summary_counts_the_end_that_a_snapshot_hides(tmp_path: Path) -> None:
+    """As verify says it: the log ends before its snapshot, and files tell of a longer one."""
+    shutil.copytree(NODE, tmp_path / "n")
+    (log,) = (tmp_path / "n").glob("**/*.log")
+    os.truncate(log, 10000)
+    shell = Shell(tmp_path / "n")
+
+    assert int(told(shell)["findings"]) == len(shell("verify").lines) > 0
 
 
 def test_summary_leaves_out_unknown_fields() -> None:

@@ -23,6 +23,8 @@ from kraftops.storage.logdirs.node import Node
 
 _TOPIC = 2  # the type of a TopicRecord
 _FETCH_TIMEOUT = "controller.quorum.fetch.timeout.ms"
+_USUAL_MS = 2000
+"""Its default, for a node whose configuration is unknown."""
 _PATIENCE = 10
 """Fetch timeouts, within which every leader without a majority has resigned; 20 s by default."""
 
@@ -67,7 +69,7 @@ def topics_on_disk(nodes: Sequence[Node]) -> set[bytes]:
 
 
 def _end_in_batches(node: Node, start: int, topics: Collection[bytes]) -> Committed:
-    limit = _PATIENCE * int(str(node.config.values[_FETCH_TIMEOUT]))
+    limit = _PATIENCE * int(str(node.config.values.get(_FETCH_TIMEOUT, _USUAL_MS)))
     committed = Committed()
     unproven: deque[tuple[int, int]] = deque()  # times and ends of the batches of one leader
     epoch, meter = -1, run_budget().meter()

@@ -1,0 +1,70 @@
+"""Metadata directories without configurations: a log that lacks its end is not called healthy."""
+
+from pathlib import Path
+
+import pytest
+
+from kraftops.checkup.checks import CHECKS, run_checks
+from kraftops.checkup.examination import Examination
+from kraftops.recovery.node_copies import LogSource
+from tests.helpers.logs.metadata_logs import (
+    kraft_version_batch,
+    no_ops,
+    snapshot_bytes,
+    voters_batch,
+    write_log,
+)
+from tests.helpers.nodes.lost_quorums import VOTERS, controller
+
+CODES = {"metadata-log-lost", "behind", "rival-history", "torn-tail"}
+
+
+def controllers(folder: Path, ends: dict[int, int]) -> list[Path]:
+    """Make metadata directories of nodes whose logs end at *ends*; long ones have a snapshot."""
+    directories = []
+    for node_id, end in ends.items():
+        directory = controller(folder / f"n{node_id}", node_id) / "meta"
+        batches = [kraft_version_batch(0, 1), voters_batch(1, *VOTERS), no_ops(2, end - 2)]
+        snapshots = {(300, 1): snapshot_bytes(voters_batch(0, *VOTERS))} if end > 300 else {}
+        write_log(directory, {0: batches}, snapshots)
+        directories.append(directory)
+    return directories
+
+
+def examined(*folders: Path) -> list[tuple[str, str, str]]:
+    """Return code, severity and directory of the findings about metadata logs."""
+    examination = Examination(sources=[LogSource(str(folder), str(folder)) for folder in folders])
+    checks = [check for check in CHECKS if check.name in ("start", "cluster")]
+    return sorted(
+        (finding.code, str(finding.severity), str(finding.place.directory))
+        for run in run_checks(examination, checks)
+        for finding in run.findings
+        if finding.code in CODES
+    )
+
+
+def test_voter_without_the_snapshot_of_the_others_is_behind(tmp_path: Path) -> None:
+    first, *others = controllers(tmp_path, {1: 100, 2: 400, 3: 400})
+
+    assert examined(first, *others) == [("behind", "note", str(first))]
+    assert examined(*others) == []
+
+
+def test_majority_without_the_snapshot_of_the_last_voter_would_lose_records(tmp_path: Path) -> None:
+    first, second, last = controllers(tmp_path, {1: 100, 2: 100, 3: 400})
+
+    assert examined(first, second, last) == [
+        ("rival-history", "loss", str(first)),
+        ("rival-history", "loss", str(second)),
+    ]
+
+
+@pytest.mark.parametrize(("node_id", "severity"), [(1, "risk"), (9, "note")])
+def test_end_that_other_files_of_a_log_prove_is_missing(
+    node_id: int, severity: str, tmp_path: Path
+) -> None:
+    """A voter would vote without these records; a broker fetches them."""
+    (directory,) = controllers(tmp_path, {node_id: 100})
+    (directory / "__cluster_metadata-0" / f"{300:020}.snapshot").write_bytes(b"\0" * 10)
+
+    assert examined(directory) == [("metadata-log-lost", severity, str(directory))]
