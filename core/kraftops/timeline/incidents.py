@@ -131,6 +131,8 @@ class _Tracker:
         tracked.last_offset = change.offset
         if is_new:
             tracked.registered.add(broker)
+        if after is None:
+            tracked.unregistered.add(broker)
         if after is None or (before["fenced"] and not after["fenced"]):
             tracked.away.discard(broker)
         if tracked.end is None:
@@ -309,6 +311,8 @@ def _cause(  # noqa: PLR0911 - one a rule
         return tracked.cause
     if tracked.cause == "directory-failed":
         return tracked.cause
+    if tracked.unregistered >= tracked.brokers.keys():
+        return "unregistered"
     if tracked.is_in_order:
         if tracked.config is not None:
             return "bad-configuration"

@@ -35,6 +35,12 @@ RULES = (
         " registration (ReplicationControlManager.handleDirectoriesOffline)",
     ),
     Rule(
+        "unregistered",
+        "left the cluster: unregistered after going away",
+        "A client removed the registration of each, as at the end of a decommission, while it was"
+        " away (UnregisterBrokerRecord)",
+    ),
+    Rule(
         "bad-configuration",
         "stopped cleanly after min.insync.replicas was set too high",
         "Partitions fell below the min.insync.replicas that was set shortly before, and needed all"

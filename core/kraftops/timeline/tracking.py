@@ -56,6 +56,7 @@ class Tracked:
     away: set[int] = field(default_factory=set)
     overlaps: bool = False  # whether a broker went away before another was back
     registered: set[int] = field(default_factory=set)
+    unregistered: set[int] = field(default_factory=set)
     back: int | None = None
     missing: dict[str, dict[int, set[int]]] = field(default_factory=dict)  # by topic and partition
     offline: dict[str, Harm] = field(default_factory=lambda: defaultdict(Harm))

@@ -12,6 +12,8 @@ from kraftops.timeline.answer import incident_text
 from kraftops.timeline.changes import ChangeLog, read_changes
 from kraftops.timeline.incidents import incidents_of
 from kraftops.timeline.tracking import Tracked
+from tests.helpers.logs.incidents import INCIDENT, fencing, incident_directory
+from tests.helpers.logs.random_logs import new_record
 from tests.helpers.tools.corpus import DATA
 
 RECORDED = DATA / "incidents/three"
@@ -138,6 +140,28 @@ def test_incidents_need_only_the_changes_that_are_read_for_them(name: str) -> No
 
     assert incidents_of(fewer) == incidents_of(log(DATA / "incidents" / name))
     assert len(fewer.changes) < len(log(DATA / "incidents" / name).changes)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "cause"),
+    [((3,), "unregistered"), ((2, 3), "unregistered"), ((), "several-brokers")],
+)
+def test_a_broker_that_is_unregistered_was_not_cut_off(
+    numbers: tuple[int, ...], cause: str, tmp_path: Path
+) -> None:
+    """A decommissioned broker stops, is fenced, and goes without having been unfenced."""
+    gone = [
+        (6.5, [new_record("UnregisterBrokerRecord", brokerId=number, brokerEpoch=number)])
+        for number in numbers
+    ]
+    fenced = [(6, [fencing(number, 1) for number in numbers or (2, 3)])]
+    directory = incident_directory(tmp_path / "node", [*INCIDENT[:6], *fenced, *gone])
+
+    incidents = incidents_of(read_changes(str(directory)))
+
+    (incident,) = [row for row in incidents if row.cause != "controller-failover"]
+    assert (incident.cause, incident.brokers) == (cause, numbers or (2, 3))
+    assert (incident.end is None) == (not numbers)
 
 
 def test_a_topic_that_is_only_deleted_is_none_of_an_incident() -> None:
