@@ -308,17 +308,28 @@ class ParquetFile:
         file = self._target
         if isinstance(file, int):
             file = self._opened.enter_context(os.fdopen(file, "wb", closefd=False))
-        repeated = [*(name for name in self._schema.names if name not in _VARIED), *_OF_HEADERS]
+        repeated = [field.name for field in self._schema if _is_repeated(field)]
         measured = [name for name in self._schema.names if name not in _LONG]
         writer = pq.ParquetWriter(
             file,
             self._schema,
             compression="zstd",
-            use_dictionary=repeated,
+            use_dictionary=[*repeated, *_OF_HEADERS],
             write_statistics=measured,
         )
         self._writer = self._opened.enter_context(writer)
         return self._writer
+
+
+def _is_repeated(field: pa.Field) -> bool:
+    """Tell whether a column has a dictionary of its values.
+
+    Keys of users can be of any length, and a dictionary is a copy; those of Kafka are short texts.
+    """
+    import pyarrow as pa
+
+    is_of_users = field.name == "key" and pa.types.is_binary(field.type)
+    return field.name not in _VARIED and not is_of_users
 
 
 def write_parquet(batches: Iterable[pa.RecordBatch], fd: int, schema: pa.Schema) -> None:

@@ -291,3 +291,20 @@ def test_columns_without_repetition_have_no_dictionary(tmp_path: Path) -> None:
     encoded = {one.path_in_schema for one in columns if one.has_dictionary_page}
     assert {"file", "type", "topicId"} <= encoded
     assert encoded.isdisjoint({"position", "baseOffset", "offset", "timestamp", "value"})
+
+
+def test_keys_of_users_have_no_dictionary(tmp_path: Path) -> None:
+    """One of 62 MiB was kept a fourth time."""
+    has_dictionary = {}
+    for schema in (USERS, arrow_schema({"offsets"})):
+        path = tmp_path / "rows.parquet"
+        key = b"k" if schema is USERS else "k"
+        batches = pa.Table.from_pylist([{"file": "f", "key": key}] * 2, schema).to_batches()
+        with path.open("wb") as file:
+            write_parquet(batches, file.fileno(), schema)
+        group = pq.read_metadata(path).row_group(0)
+        columns = [group.column(index) for index in range(group.num_columns)]
+        (column,) = [column for column in columns if column.path_in_schema == "key"]
+        has_dictionary[str(schema.field("key").type)] = column.has_dictionary_page
+
+    assert has_dictionary == {"binary": False, "string": True}
