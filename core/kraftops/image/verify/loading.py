@@ -30,7 +30,12 @@ from kraftops.fileio.reading import is_forbidden
 from kraftops.findings.finding import Finding, Place, Severity, stop_finding, unless_forbidden
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.directories import NO_TOPIC_ID, DirectoryOwner, misplacement
-from kraftops.server.loader.load_plan import HIGH_WATERMARK, RECOVERY_POINT, PartitionLoad
+from kraftops.server.loader.load_plan import (
+    HIGH_WATERMARK,
+    RECOVERY_POINT,
+    FolderKind,
+    PartitionLoad,
+)
 from kraftops.server.log_directory import LogDirectory, duplicates
 from kraftops.server.partition_files import PartitionFiles, partition_files
 from kraftops.storage.logdirs.node import Node
@@ -70,7 +75,7 @@ def loading_findings(
         for checkpoint in directory.plan.damaged:
             yield damaged_checkpoint(checkpoint, directory.java_path)
         loads: list[PartitionLoad] = []
-        for name, (topic, number, _) in directory.plan.folders.items():
+        for name, (topic, number, kind) in directory.plan.folders.items():
             path = os.path.join(directory.path, name)
             settings = surroundings.topics.settings(
                 topic, is_tiered=directory.is_topic_tiered(topic)
@@ -90,7 +95,10 @@ def loading_findings(
                 continue
             for refusal in start.refusals():
                 yield placed(refusal, path, topic, number, directory)
-            if _loses(start, directory, has_start=is_whole and settings.is_tiered is False):
+            has_start = is_whole and settings.is_tiered is False
+            # A start deletes it with all that it has (`LogManager.addLogToBeDeleted`).
+            is_kept = kind is not FolderKind.DELETED
+            if is_kept and _loses(start, directory, has_start=has_start):
                 check = check_partition(path, directory, surroundings)
                 losses = [
                     finding

@@ -121,6 +121,13 @@ def test_end_below_the_high_watermark_is_a_loss(broker: Path) -> None:
     assert "offsets 72 to 89 are lost" in finding.text
 
 
+def test_replica_that_a_start_deletes_loses_nothing(broker: Path) -> None:
+    (broker / "d2/replication-offset-checkpoint").write_text("0\n1\ntxn 0 90\n")
+    (broker / "d2/txn-0").rename(broker / f"d2/txn-0.{'0' * 32}-delete")
+
+    assert found(broker) == []
+
+
 def test_large_segments_after_a_crash_are_left_to_a_check(broker: Path) -> None:
     (broker / "d2/.kafka_cleanshutdown").unlink()
     (broker / "d2/recovery-point-offset-checkpoint").write_text("0\n0\n")
