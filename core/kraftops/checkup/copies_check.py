@@ -113,7 +113,8 @@ def _damaged_copies(
     copies: Sequence[PartitionCopy], states: Mapping[int, str], leaders: Leaders
 ) -> Finding:
     """Return the finding about copies of a partition; *states* has the codes of damaged ones."""
-    best = newest_of([copy for copy in copies if copy.is_loaded] or copies)
+    may_lead = leaders.get(copies[0].name, ())
+    best = newest_of([copy for copy in copies if copy.is_loaded] or copies, may_lead)
     text = f"{len(states)} of the {len(copies)} copies of {best.name} here are damaged"
     cure = "restore one of them from a backup before any of these brokers starts"
     if not best.is_missing:

@@ -42,9 +42,10 @@ class CatalogueRow:
     commands: tuple[str, ...] = ()
 
     @property
-    def moves_partition(self) -> bool:
-        """Whether the partition is moved away, for the broker to fetch it from its leader."""
-        return "mkdir -p {aside} && mv {partition} {aside}/" in self.commands
+    def restores_replica(self) -> bool:
+        """Whether the broker is to fetch the whole partition anew from its leader."""
+        # What a start cuts off needs a copy only: the broker fetches the end itself.
+        return self.code != "start-cuts-log" and "{partition} {aside}/" in "".join(self.commands)
 
     @property
     def cure(self) -> str:

@@ -14,7 +14,7 @@ from kraftops.findings.finding import Finding, Place, Severity
 from tests.helpers.findings.check_faults import FAULTS, Faulty
 from tests.helpers.logs.log_directories import REAL
 
-COPIES = {"start-cuts-log"}
+COPIES = {"start-cuts-log", "bad-batch"}
 """Codes whose commands keep a copy, and mend nothing."""
 MENDED = (
     *("bad-batch", "missing-start", "txn-index-torn", "start-cuts-log", "producers-differ"),

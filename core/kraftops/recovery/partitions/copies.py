@@ -6,7 +6,7 @@ The rules are those of Kafka's `LeaderEpochFileCache` and of the truncation of a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from kraftops.server.loader.text_files import EpochEntry
@@ -70,9 +70,14 @@ class PartitionCopy:
         return self.epoch, self.end
 
 
-def newest_of(copies: Iterable[PartitionCopy]) -> PartitionCopy:
-    """Return the copy of the highest rank; of equal ones that of the lowest broker."""
-    return max(copies, key=lambda copy: (*copy.rank, -copy.broker))
+def newest_of(copies: Iterable[PartitionCopy], leaders: Collection[int] = ()) -> PartitionCopy:
+    """Return the copy of the highest rank; of equal ones that of a leader, or the lowest broker.
+
+    Args:
+        copies: of one partition.
+        leaders: the brokers that may lead it.
+    """
+    return max(copies, key=lambda copy: (*copy.rank, copy.broker in leaders, -copy.broker))
 
 
 def newest_by_broker(copies: Iterable[PartitionCopy]) -> dict[int, PartitionCopy]:

@@ -34,7 +34,8 @@ def best_copies(losses: Iterable[PartitionLoss]) -> list[tuple[PartitionCopy, tu
     for loss in losses:
         by_partition[loss.copy.name].append(loss)
     return [
-        (newest_of([loss.copy for loss in lost]), lost[0].leaders) for lost in by_partition.values()
+        (newest_of([loss.copy for loss in lost], leaders := lost[0].leaders), leaders)
+        for lost in by_partition.values()
     ]
 
 

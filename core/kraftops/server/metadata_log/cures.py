@@ -28,7 +28,7 @@ def fetches_anew(directory: str) -> Cure:
 def cure_of_unknown_voters(finding: Finding, directory: str) -> Cure | None:
     """Return the cure of damage for which the replica of another topic would be moved away."""
     row = catalogue().get(finding.code)
-    if row is None or not (finding.is_severe and row.moves_partition):
+    if row is None or not (finding.is_severe and row.restores_replica):
         return None
     cure = FETCHES_END if finding.code == "missing-end" else fetches_anew(directory)
     return cure._replace(text=f"{cure.text}; the only controller needs a copy of the directory")
