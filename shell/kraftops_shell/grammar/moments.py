@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from kraftops.query.times import parse_time
 
 _OFFSET = re.compile(r"\d{1,10}")
+_DAY = re.compile(r"@?(yesterday|\d{4}-\d\d-\d\d)")
+_TIME_OF_DAY = re.compile(r"\d{1,2}:\d\d.*")
 NOW = "now"
 """The word for the newest state."""
 
@@ -35,3 +37,13 @@ def read_moment(text: str, now: int, end: Callable[[], int | None] = lambda: Non
     if _OFFSET.fullmatch(text):
         return Moment(int(text), None)
     return Moment(None, parse_time(text, now, end))
+
+
+def first_moment(words: Sequence[str]) -> tuple[str, Sequence[str]]:
+    """Return the text of the moment that words begin with, and the words behind it.
+
+    A day and a time of day are two words that need no quotes.
+    """
+    if len(words) > 1 and _DAY.fullmatch(words[0]) and _TIME_OF_DAY.fullmatch(words[1]):
+        return f"{words[0]} {words[1]}", words[2:]
+    return words[0], words[1:]

@@ -3,7 +3,7 @@
 import pytest
 
 from kraftops.errors import UsageError
-from kraftops_shell.grammar.moments import read_moment
+from kraftops_shell.grammar.moments import first_moment, read_moment
 
 NOW = 1_795_300_000_000
 
@@ -24,3 +24,16 @@ def test_short_numbers_are_offsets(text: str, offset: int | None, time: int | No
 def test_other_text_is_refused() -> None:
     with pytest.raises(UsageError):
         read_moment("yesterday", NOW)
+
+
+@pytest.mark.parametrize(
+    ("line", "moment", "command"),
+    [
+        ("yesterday 14:02", "yesterday 14:02", []),
+        ("2026-11-21 10:00:05 pwd", "2026-11-21 10:00:05", ["pwd"]),
+        ("2026-11-21 ls /image", "2026-11-21", ["ls", "/image"]),
+        ("14:02 pwd", "14:02", ["pwd"]),
+    ],
+)
+def test_a_day_and_a_time_of_day_are_one_moment(line: str, moment: str, command: list[str]) -> None:
+    assert first_moment(line.split()) == (moment, command)

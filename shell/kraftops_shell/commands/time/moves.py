@@ -11,7 +11,7 @@ from kraftops.image.travel.search import LogChange, Wanted
 from kraftops_shell.commands.time.printing import print_changes
 from kraftops_shell.commands.time.wanted import wanted_below_any
 from kraftops_shell.grammar.arguments import BadLineError, Call
-from kraftops_shell.grammar.moments import Moment
+from kraftops_shell.grammar.moments import Moment, first_moment
 from kraftops_shell.grammar.paths import absolute
 from kraftops_shell.session.moving import BEGINNING, moment_of, move, moved, travel_of
 from kraftops_shell.session.session import FAILED, OK, Session
@@ -28,13 +28,14 @@ def at(session: Session, call: Call) -> int:
     if not call.words:
         _print_place(session, call)
         return OK
-    moment = moment_of(session, call.words[0])
-    if len(call.words) == 1:
+    text, command = first_moment(call.words)
+    moment = moment_of(session, text)
+    if not command:
         for line in move(session, moment):
             session.wrapped_line(line)
         return OK
     with moved(session, moment):
-        return session.call(call.words[1:])
+        return session.call(command)
 
 
 def next_change(session: Session, call: Call) -> int:

@@ -31,7 +31,7 @@ ROWS: tuple[Command, ...] = (
         flags=(TEXT_OR_JSON,),
         details="""\
 @OFFSET is the state after a record, a time (ISO 8601, UTC) the state before the first later record.
-14:02 is that time on the last day of the log, 'yesterday 14:02' the day before.
+14:02 is that time on the last day of the log, yesterday 14:02 the day before.
 The records of a metadata transaction count together, at its end, as in Kafka. Without a moment, the
 place in the log is shown: offset, time, epoch, and a line of the log's events (elections, changes
 of ISRs, brokers, topics, configurations) with a mark. The working directory stays if it exists.
