@@ -9,6 +9,9 @@ from kraftops.answers.types import NUMBER, TEXT, TIME
 from kraftops.display.columns import Bytes, Cell, Column
 from kraftops.display.times import iso_time
 
+_LONGEST_WORD = len("controlled-shutdown")
+"""Types of records are longer: whole, they would take the room of the times beside them."""
+
 
 def columns_of(fields: Iterable[Field]) -> list[Column]:
     """Return the columns of a table with a row for each thing."""
@@ -54,5 +57,10 @@ def column_at(field: Field, index: int) -> Column:
         field.name,
         priority=index + field.gives_way,
         justify="right" if kinds == {NUMBER} else "left",
-        is_folded=field.type.items is not None or TEXT in kinds,
+        is_folded=field.type.items is not None or (TEXT in kinds and not _is_word(field)),
     )
+
+
+def _is_word(field: Field) -> bool:
+    """Return whether its values are short words, which are read whole or not at all."""
+    return 0 < max(map(len, field.type.values), default=0) <= _LONGEST_WORD

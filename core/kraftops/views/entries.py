@@ -36,7 +36,11 @@ _DEFAULT = "<default>"
 
 BROKER_COLUMNS = (
     number("broker", "id of the broker"),
-    text("state", "registered-fenced, active or controlled-shutdown"),
+    text(
+        "state",
+        "registered-fenced, active or controlled-shutdown",
+        values=("registered-fenced", "active", "controlled-shutdown"),
+    ),
     text("rack", "rack, if it has one"),
     number("leaders", "partitions that it leads", numeral="amount"),
     number("replicas", "replicas on it", numeral="amount"),

@@ -23,6 +23,7 @@ from kraftops.answers.fields import (
 from kraftops.answers.schema import manual_of, schema_of
 from kraftops.display.columns import Bytes, Column, Styled
 from kraftops.display.columns import number as right
+from kraftops.views.entries import BROKER_COLUMNS
 from tests.helpers.project.json_schemas import closed
 
 
@@ -147,3 +148,11 @@ def test_values_are_shown_by_their_types() -> None:
 def test_column_of_a_table_of_any_fields_gives_way_by_its_place() -> None:
     assert column_at(number("n", ""), 2) == Column("n", 2, "right")
     assert column_at(text("t", "", gives_way=3), 1) == Column("t", 4, is_folded=True)
+
+
+def test_states_are_not_cut_within_a_word() -> None:
+    state, endpoints = (
+        column_at(field, 0) for field in BROKER_COLUMNS if field.name in ("state", "endpoints")
+    )
+
+    assert (state.is_folded, endpoints.is_folded) == (False, True)
