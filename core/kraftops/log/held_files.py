@@ -12,7 +12,8 @@ from kraftops.log.log_file import LogFile
 from kraftops.log.reader import LogReader
 from kraftops.memory import Budget
 
-_LARGEST_HELD = 64 << 10  # bytes: checkpoints, most indexes, and the logs of idle partitions
+LARGEST_OF_LOAD = 4 << 10  # bytes: checkpoints; of a larger index or log a load reads little
+LARGEST_OF_CHECK = 64 << 10  # bytes: most indexes, and the logs of idle partitions: all is read
 _MOST_BYTES = 4 << 20  # that are held; the files that were opened first go first
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0)
 
@@ -20,9 +21,9 @@ _FLAGS = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0)
 class HeldFiles:
     """Files of a directory as they were when they were first opened, if they are small."""
 
-    def __init__(self, path: str, sizes: Mapping[str, int]) -> None:
-        """Hold none yet; *sizes* are those of the regular files that were listed."""
-        self._prefix, self._sizes = os.path.join(path, ""), sizes
+    def __init__(self, path: str, sizes: Mapping[str, int], largest: int) -> None:
+        """Hold none yet; *sizes* are of the regular files listed, *largest* of one held."""
+        self._prefix, self._sizes, self._largest = os.path.join(path, ""), sizes, largest
         self._files: dict[str, _HeldFile] = {}
         self._bytes = 0
 
@@ -36,11 +37,11 @@ class HeldFiles:
         if file is not None:
             return file
         path = self._prefix + name
-        size = self._sizes.get(name, _LARGEST_HELD)
-        if size >= _LARGEST_HELD:
+        size = self._sizes.get(name, self._largest)
+        if size >= self._largest:
             return LogFile(path)
-        content = _content(path, size)
-        if len(content) > _LARGEST_HELD:  # it has grown
+        content = _content(path, size, self._largest)
+        if len(content) > self._largest:  # it has grown
             return LogFile(path)
         file = self._files[name] = _HeldFile(path, content)
         self._bytes += file.size
@@ -49,16 +50,16 @@ class HeldFiles:
         return file
 
 
-def _content(path: str, size: int) -> bytes:
+def _content(path: str, size: int, largest: int) -> bytes:
     """Return the bytes of a file that had *size*, at most one more than are held."""
     try:
         if extent := extent_at(path):
-            return extent.read_at(0, _LARGEST_HELD + 1)
+            return extent.read_at(0, largest + 1)
         fd = os.open(path, _FLAGS)
         try:
-            content = os.read(fd, _LARGEST_HELD + 1)
+            content = os.read(fd, largest + 1)
             # A network file system may give less than is asked for.
-            while len(content) < size and (rest := os.read(fd, _LARGEST_HELD + 1 - len(content))):
+            while len(content) < size and (rest := os.read(fd, largest + 1 - len(content))):
                 content += rest
             return content
         finally:

@@ -23,6 +23,7 @@ from kraftops.log.files import (
     partition_of,
     tiered_name,
 )
+from kraftops.log.held_files import LARGEST_OF_LOAD
 from kraftops.log.log_file import LogFile
 from kraftops.server.loader.contract import DiskFolder
 from kraftops.uuids import from_text
@@ -136,14 +137,14 @@ class PartitionFiles:
         return not (is_beside or any(segment.indexes for segment in self.segments))
 
 
-def partition_files(path: str) -> PartitionFiles:
-    """Return the files in the directory of a partition.
+def partition_files(path: str, largest_held: int = LARGEST_OF_LOAD) -> PartitionFiles:
+    """Return the files in the directory of a partition, with those that are kept in memory.
 
     Raises:
         SourceError: it cannot be read.
     """
     try:
-        folder = DiskFolder(path)
+        folder = DiskFolder(path, largest_held)
     except OSError as error:
         raise SourceError(f"cannot read {path}: {error.strerror}") from None
     return partition_files_of(path, folder.names, folder)

@@ -40,6 +40,7 @@ from kraftops.findings.finding import (
     worst,
 )
 from kraftops.log.files import file_name
+from kraftops.log.held_files import LARGEST_OF_CHECK
 from kraftops.memory import ALONE, Turn
 from kraftops.records.internal_topics import decoder_for_topic
 from kraftops.server.loader.load_plan import CLEANER, HIGH_WATERMARK, LOG_START, RECOVERY_POINT
@@ -138,7 +139,7 @@ def _look(
     is_again: bool = False,
 ) -> _Look:
     try:
-        files = partition_files(path)
+        files = partition_files(path, LARGEST_OF_CHECK)
     except SourceError as error:
         return _Look(PartitionCheck(path, None, None, unreadable=error.message))
     if not files.segments and any(name.endswith(".log") for name in files.names):

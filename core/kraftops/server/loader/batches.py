@@ -31,6 +31,7 @@ from kraftops.server.loader import thrown
 from kraftops.server.loader.contract import BatchWalk, Depth, Folder, LogBatch, Marker, RangeReader
 from kraftops.server.loader.thrown import LoadError
 
+_FIRST_HEAD_BLOCK = 1 << 10  # most walks over heads are from the last entry of an index: 4 KiB
 _HEAD_BLOCK, _WHOLE_BLOCK = 32 << 10, 1 << 20  # a walk over heads jumps over records
 _UP_TO_MAGIC = 17  # bytes: `Records.HEADER_SIZE_UP_TO_MAGIC`, fewer bytes are not a batch
 _HEADER, _HEADER_FROM = HEADER.unpack, HEADER.unpack_from
@@ -56,7 +57,8 @@ class _Stream:
 
     def __init__(self, name: str, file: RangeReader, stop: int, depth: Depth) -> None:
         self._name, self._file, self._stop, self._depth = name, file, stop, depth
-        self._block_size = _WHOLE_BLOCK if depth is Depth.WHOLE else _HEAD_BLOCK
+        self._block_size = _WHOLE_BLOCK if depth is Depth.WHOLE else _FIRST_HEAD_BLOCK
+        self._largest_block = max(self._block_size, _HEAD_BLOCK)
         self._block, self._base = b"", 0
         self._meter = run_budget().meter()
 
@@ -66,6 +68,7 @@ class _Stream:
         if index < 0 or index + size > len(self._block):
             count = max(size, min(self._block_size, self._stop - position))
             self._block, self._base = self._file.read_at(position, count), position
+            self._block_size = min(2 * self._block_size, self._largest_block)
             index = 0
         return self._block[index : index + size]
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from kraftops.fileio.mounts import Folder as PackedFolder
 from kraftops.fileio.mounts import folder_at
-from kraftops.log.held_files import HeldFiles
+from kraftops.log.held_files import LARGEST_OF_LOAD, HeldFiles
 from kraftops.log.log_file import LogFile
 from kraftops.server.loader import thrown
 from kraftops.server.loader.thrown import LoadError
@@ -117,8 +117,8 @@ class DiskFolder:
     Small files are read once, however often they are opened.
     """
 
-    def __init__(self, path: str) -> None:
-        """List it.
+    def __init__(self, path: str, largest_held: int = LARGEST_OF_LOAD) -> None:
+        """List it; files up to *largest_held* bytes are kept in memory.
 
         Raises:
             OSError: it cannot be listed.
@@ -130,7 +130,7 @@ class DiskFolder:
         """When the file that was written last was written, in seconds since 1970."""
         self._list(path, folder_at(path))
         self.names.sort()
-        self._held = HeldFiles(path, self.files)
+        self._held = HeldFiles(path, self.files, largest_held)
 
     def _list(self, path: str, packed: PackedFolder | None) -> None:
         if packed:

@@ -6,7 +6,6 @@ time index only sizes, and what recovery appends, have effects on a start.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from struct import Struct
 
 from kraftops.server.loader import thrown
@@ -101,24 +100,39 @@ class OffsetIndex(_Mapped):
     @property
     def last_offset(self) -> int:
         """The offset of the last entry; the base offset without one."""
-        return self._entries(self.entries - 1)[0][0] if self.entries else self.base_offset
+        return self._entry(self.entries - 1)[0] if self.entries else self.base_offset
 
-    def _entries(self, first: int, count: int = 1) -> list[tuple[int, int]]:
-        raw = self._disk.read(self.file, first * 8, count * 8)
-        base = self.base_offset
-        return [(base + offset, position) for offset, position in _OFFSET_ENTRY.iter_unpack(raw)]
+    def _entry(self, number: int) -> tuple[int, int]:
+        offset, position = _OFFSET_ENTRY.unpack(self._disk.read(self.file, number * 8, 8))
+        return self.base_offset + offset, position
 
     def position_below(self, offset: int) -> int:
         """Return the position in the log from which an offset is searched (`lookup`)."""
         if not self.entries:
             return 0
-        warm = max(0, self.entries - 1 - _WARM_ENTRIES)
-        last = self._entries(warm, self.entries - warm)
-        if last[0][0] < offset:
-            return _position_below(offset, len(last) - 1, last.__getitem__)
-        if self._entries(0)[0][0] > offset:
+        last = self.entries - 1
+        warm = max(0, last - _WARM_ENTRIES)
+        if self._entry(warm)[0] < offset:
+            return self._position_below(offset, warm, last)
+        if self._entry(0)[0] > offset:
             return 0
-        return _position_below(offset, warm, lambda number: self._entries(number)[0])
+        return self._position_below(offset, 0, warm)
+
+    def _position_below(self, offset: int, low: int, high: int) -> int:
+        """Return the position of the last entry up to an offset, or of an earlier equal one.
+
+        Unordered entries lead where they lead Kafka.
+        """
+        while low < high:
+            middle = (low + high + 1) // 2
+            indexed, position = self._entry(middle)
+            if indexed == offset:
+                return position
+            if indexed > offset:
+                high = middle - 1
+            else:
+                low = middle
+        return self._entry(low)[1]
 
     def append(self, offset: int, position: int) -> None:
         """Add an entry.
@@ -133,24 +147,6 @@ class OffsetIndex(_Mapped):
             raise self._append_error(offset, self.last_offset)
         self.file.entries += _OFFSET_ENTRY.pack(offset - self.base_offset, position)
         self.entries += 1
-
-
-def _position_below(offset: int, last: int, entry: Callable[[int], tuple[int, int]]) -> int:
-    """Return the position of the last entry up to an offset, or of an earlier one that is equal.
-
-    Unordered entries lead where they lead Kafka.
-    """
-    low, high = 0, last
-    while low < high:
-        middle = (low + high + 1) // 2
-        indexed = entry(middle)[0]
-        if indexed == offset:
-            return entry(middle)[1]
-        if indexed > offset:
-            high = middle - 1
-        else:
-            low = middle
-    return entry(low)[1]
 
 
 class TimeIndex(_Mapped):
