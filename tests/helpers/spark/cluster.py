@@ -5,11 +5,11 @@ import re
 import socket
 import subprocess
 import sys
-import sysconfig
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 from kraftops.spark.session.java import java_home
@@ -74,16 +74,19 @@ def executors_of(workers: Iterable[int]) -> dict[int, int]:
     return found
 
 
-def bare_python(directory: Path, lacks: str = "kraftops") -> Path:
-    """Write a program that is this Python with its packages, but without kraftops and another one.
+def bare_python(directory: Path, *lacks: str) -> Path:
+    """Write a program that is this Python with its packages, but without kraftops and others.
 
     What is installed editably is in `.pth` files, which only `site` looks at.
     """
-    path, packages = directory / f"without-{lacks}", directory / f"packages-without-{lacks}"
+    name = "-".join(("without", *lacks))
+    path, packages = directory / name, directory / f"packages-{name}"
     packages.mkdir()
-    for one in Path(sysconfig.get_paths()["purelib"]).iterdir():
-        if not one.name.startswith(("kraftops", lacks)):
-            (packages / one.name).symlink_to(one)
+    places = [Path(place) for place in sys.path if Path(place).name.endswith("-packages")]
+    for package in chain.from_iterable(place.iterdir() for place in places):
+        link = packages / package.name
+        if not package.name.startswith(("kraftops", *lacks)) and not link.is_symlink():
+            link.symlink_to(package)  # the first of a name is what this Python imports
     path.write_text(_PYTHON.format(packages=packages, python=sys.executable))
     path.chmod(0o755)
     return path

@@ -4,7 +4,9 @@ import csv
 import io
 import os
 import re
+import shutil
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -168,24 +170,36 @@ def _relative_paths(directory: Path) -> None:
 
 
 def tell_what_is_lacking(session: Session, directory: Path) -> None:
-    """Have workers without a wheel, and look whether that is said."""
+    """Have workers without wheels, and of another Python, and look whether that is said."""
     whole = session.jobs.context.pythonExec
-    for wheel, args in (
-        ("cramjam", [METADATA, "--output", str(directory / "none")]),
-        ("pyarrow", [METADATA, "--sql", "SELECT count(*) FROM log"]),
-    ):
-        session.jobs.context.pythonExec = str(bare_python(directory, wheel))
-
-        done = run_here("--spark", *args, LOG)
-
-        assert done.code == 1
-        assert re.fullmatch(
-            rf"kafka-dump-log: the job failed: a worker( on \S+)? has no {wheel}: "
-            rf"pip install {wheel} there",
-            done.errors[-1],
-        ), done.err
-        assert not list(directory.glob("*none*"))
+    dump, query = ("--output", str(directory / "none")), ("--sql", "SELECT count(*) FROM log")
+    for args, *lacks in ((dump, "cramjam"), (query, "pyarrow"), (dump, "cramjam", "pyarrow")):
+        session.jobs.context.pythonExec = str(bare_python(directory, *lacks))
+        place, wheels = r"( on \S+)?", " ".join(lacks)
+        text = rf"a worker{place} has no {', '.join(lacks)}: pip install {wheels} there"
+        _fails_in_one_line(text, directory, *args)
+    this = f"{sys.version_info.major}.{sys.version_info.minor}"
+    releases = (release for release in ("3.12", "3.11", "3.13") if release != this)
+    for release in filter(_runs, releases):
+        session.jobs.context.pythonExec = f"python{release}"
+        text = f"a worker has Python {release}, the driver {this}: PYSPARK_PYTHON names .*"
+        _fails_in_one_line(text, directory, *dump)
+        break
     session.jobs.context.pythonExec = whole
+
+
+def _runs(release: str) -> bool:
+    """Tell whether this machine has a release of Python; a shim on the path may not run."""
+    program = shutil.which(f"python{release}")
+    return program is not None and not subprocess.run([program, "-c", ""], check=False).returncode
+
+
+def _fails_in_one_line(text: str, directory: Path, *args: str) -> None:
+    done = run_here("--spark", METADATA, *args, LOG)
+
+    assert done.code == 1
+    assert re.fullmatch(f"kafka-dump-log: the job failed: {text}", done.errors[-1]), done.err
+    assert not list(directory.glob("*none*"))
 
 
 def engine_names(things: Iterable[int]) -> Iterator[str]:

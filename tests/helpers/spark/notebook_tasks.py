@@ -350,7 +350,8 @@ def main() -> None:
                 task(book)
             except Exception as error:  # noqa: BLE001 - others are done all the same
                 failed += 1
-                sys.stderr.write(f"{task.__name__}: {type(error).__name__}: {error}\n")
+                text = str(error).partition("\n\tat ")[0][-1500:]  # without the frames of the JVM
+                sys.stderr.write(f"{task.__name__}: {type(error).__name__}: {text}\n")
     raise SystemExit(failed)
 
 
