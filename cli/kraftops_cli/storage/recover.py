@@ -105,7 +105,7 @@ each such partition. It is alone in the ISR, in a leader epoch above all on disk
 truncate to it and join. So nothing is cut that the disks show as acknowledged. Without the option,
 the order in which brokers start decides, but only among the eligible replicas. With
 min.insync.replicas 1, that is the one that the recovered controller fences last; with more, and
-ELR, the first that starts.
+ELR, the first that starts, if it was stopped cleanly.
 
 The next producer id is raised above all ids in other logs, producer snapshots and last batches,
 with two blocks for each broker. Each registered broker must be given, or named with

@@ -55,10 +55,7 @@ def _cut(table: Comparison, leaders: Leaders, command: str) -> Iterator[Finding]
     rows: dict[tuple[str, int, str], list[PartitionLoss]] = defaultdict(list)
     best_by_name = {best.name: best for best, _ in best_copies(table.losses)}
     for loss in table.losses:
-        best = best_by_name[loss.copy.name]
-        cure = _keeping(best, leaders)
-        if not table.has_order and best.broker in loss.leaders:
-            cure = f"{NO_ORDER[0].lower()}{NO_ORDER[1:]}, {replacement(best, loss.leaders)}"
+        cure = _keeping(best_by_name[loss.copy.name], leaders, has_order=table.has_order)
         rows[loss.copy.topic, loss.leader, cure].append(loss)
     for (topic, _, cure), lost in rows.items():
         numbers = sorted({loss.copy.number for loss in lost})
@@ -73,9 +70,11 @@ def _cut(table: Comparison, leaders: Leaders, command: str) -> Iterator[Finding]
         )
 
 
-def _keeping(best: PartitionCopy, leaders: Leaders) -> str:
+def _keeping(best: PartitionCopy, leaders: Leaders, *, has_order: bool) -> str:
     """Return what keeps the records of the best copy, the same for all copies of a partition."""
     may_lead = leaders.get(best.name, (best.broker,))
+    if best.broker in may_lead and not has_order:
+        return f"{NO_ORDER[0].lower()}{NO_ORDER[1:]}, {replacement(best, may_lead)}"
     if best.broker in may_lead:
         others = f" before {named('broker', rest)}" if (rest := _without(may_lead, best)) else ""
         return f"start broker {best.broker}{others}, and wait until it leads"
@@ -105,12 +104,17 @@ def _damaged(table: Comparison, leaders: Leaders, command: str) -> Iterator[Find
             if _key(compared.copy) in damage or compared.copy.is_missing
         }
         if len(states) > 1:
-            finding = _damaged_copies([compared.copy for compared in of_partition], states, leaders)
+            copies = [compared.copy for compared in of_partition]
+            finding = _damaged_copies(copies, states, leaders, has_order=table.has_order)
             yield replace(finding, commands=(command,))
 
 
 def _damaged_copies(
-    copies: Sequence[PartitionCopy], states: Mapping[int, str], leaders: Leaders
+    copies: Sequence[PartitionCopy],
+    states: Mapping[int, str],
+    leaders: Leaders,
+    *,
+    has_order: bool,
 ) -> Finding:
     """Return the finding about copies of a partition; *states* has the codes of damaged ones."""
     may_lead = leaders.get(copies[0].name, ())
@@ -123,9 +127,10 @@ def _damaged_copies(
             f" {best.epoch}"
         )
         mended = "" if best.is_loaded else "mend the file of its copy, "
+        keeping = _keeping(best, leaders, has_order=has_order)
         cure = (
-            f"copy all of them aside, {mended}{_keeping(best, leaders)}; the others fetch from it,"
-            " refused ones after their directory is moved away"
+            f"copy all of them aside, {mended}{keeping}; the others fetch from it, refused ones"
+            " after their directory is moved away"
         )
     return Finding(
         "damaged-copies",

@@ -99,8 +99,9 @@ def _cut_records(partitions: PartitionPlan) -> Iterator[Finding]:
         # Measured on 4.3.1: a new controller fences all brokers, and the first eligible one leads.
         # With min.insync.replicas 1 that is the one fenced last, in whatever order they start.
         first = named("broker", first_brokers)
-        cure += f"; starting {first} first is enough only where several replicas remain "
-        cure += "eligible: with min.insync.replicas above 1, and ELR"
+        # With ELR, one that stopped uncleanly is taken out of ISR and ELR as it registers.
+        cure += f"; starting {first} first is enough only after a clean stop of it, with ELR and "
+        cure += "min.insync.replicas above 1"
     if partitions.losses:
         yield Finding(
             "records-cut",

@@ -285,7 +285,8 @@ def test_partition_that_the_metadata_has_elsewhere_is_a_finding(tmp_path: Path) 
         (
             "loss: e/t-2: it is missing, and the metadata has it here, in sync: the broker makes an "
             "empty one, and may lead the copies on broker 1; put its directory back, "
-            "or restore it from a copy; or start broker 1 first [missing-partition]"
+            "or restore it from a copy; or start broker 1 first, and wait until it leads "
+            "[missing-partition]"
         ),
         (
             "stops: d2: it is of node 1, the configuration of node 9; take it out of log.dirs: the "

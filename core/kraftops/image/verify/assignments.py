@@ -156,7 +156,7 @@ def _missing_partition(
     cure = "put its directory back, or restore it from a copy"
     if others:
         problem += f", and may lead the copies on {named('broker', others)}"
-        cure += f"; or start {named('broker', others)} first"
+        cure += f"; or start {named('broker', others)} first, and wait until it leads"
     return Finding(MISSING, Severity.LOSS, problem, place, cure)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from kraftops.findings.finding import Finding, worst_first
 from kraftops.image.load.loading import load
+from kraftops.image.state.image import MetadataImage
 from kraftops.recovery.log_copy import partition_folder, read_log
 from kraftops.recovery.node_copies import LogSource
 from kraftops.recovery.partitions.copies import (
@@ -28,6 +29,8 @@ from kraftops.recovery.partitions.losses import (
 )
 from kraftops.recovery.partitions.start_order import best_copies, replacement, start_order
 from kraftops.recovery.refusal import RecoveryRefused
+
+_ELR_FEATURE = "eligible.leader.replicas.version"
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,10 +184,12 @@ def compare_disks(sources: Sequence[LogSource]) -> Comparison:
         raise RecoveryRefused("no-partitions", "none of the disks has a copy of a partition", hint)
     sound = [log for log in logs if not log.is_empty and not log.damage]
     newest = max(sound, key=lambda log: log.rank, default=None)
-    assigned = assignments(load([newest.folder])) if newest else {}
+    image = load([newest.folder]) if newest else MetadataImage()
+    assigned = assignments(image)
     led = copies_to_be_led(assigned, disks)
     table, lost = compare(led), losses(assigned, led)
-    order = start_order([broker.broker for broker in table.brokers], lost)
+    has_elr = image.features.get(_ELR_FEATURE, (0,))[0] > 0
+    order = start_order([broker.broker for broker in table.brokers], lost, has_elr=has_elr)
     ranks = {broker: rank for rank, broker in enumerate(order or ())}
     return replace(
         table,

@@ -33,6 +33,7 @@ class PartitionCopy:
         next_producer_id: the id after the highest that its newest snapshot and batches have.
         is_missing: whether there is none: the broker makes it anew, and empty.
         is_loaded: whether a start takes it; its broker cannot serve another one.
+        was_clean: whether its log directory was stopped in order.
     """
 
     broker: int
@@ -49,6 +50,7 @@ class PartitionCopy:
     next_producer_id: int = 0
     is_missing: bool = False
     is_loaded: bool = True
+    was_clean: bool = True
 
     @property
     def name(self) -> str:

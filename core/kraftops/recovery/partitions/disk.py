@@ -146,6 +146,7 @@ def _read(
         number=partition.number,
         high_watermark=directory.offset(HIGH_WATERMARK, *key),
         next_producer_id=_next_producer_id(files.snapshots),
+        was_clean=directory.plan.was_clean,
     )
     if files.segments:
         return _with_end(copy, files, epochs, foretold(files, directory, _UNTIERED))

@@ -12,11 +12,25 @@ from kraftops.recovery.partitions.losses import PartitionLoss
 NO_ORDER = "No order of starts keeps all records: while these brokers are stopped"
 
 
-def start_order(brokers: Sequence[int], losses: Iterable[PartitionLoss]) -> list[int] | None:
-    """Return brokers in an order that keeps all records, else as they are; None if none does."""
+def start_order(
+    brokers: Sequence[int], losses: Iterable[PartitionLoss], *, has_elr: bool
+) -> list[int] | None:
+    """Return brokers in an order that keeps all records; None if none does for certain.
+
+    Args:
+        brokers: in the order to keep where nothing else decides.
+        losses: what a start in a wrong order cuts.
+        has_elr: whether the cluster has eligible leader replicas (KIP-966).
+    """
     before: dict[int, set[int]] = defaultdict(set)
     for best, leaders in best_copies(losses):
-        for leader in leaders if best.broker in leaders else ():
+        if best.broker not in leaders:
+            continue
+        if has_elr and not best.was_clean:
+            # As it registers, the controller takes it out of ISR and ELR, and only the last leader
+            # is elected (`ReplicationControlManager.handleUncleanBrokerShutdown`; 4.3.1).
+            return None
+        for leader in leaders:
             before[leader] |= {best.broker} - {leader}
     order, waiting = list[int](), list(brokers)
     while waiting:
