@@ -137,7 +137,7 @@ def _several(examination: Examination) -> str | None:
 def _stopped(examination: Examination) -> str | None:
     if any(examination.is_running(node) for node in examination.nodes):
         return "a server runs, which truncates its logs itself"
-    return _several(examination)
+    return _several(examination) or _whole(examination)
 
 
 def _live(examination: Examination) -> str | None:

@@ -40,7 +40,7 @@ def copies(examination: Examination) -> Iterator[Finding]:
 def _sources(examination: Examination) -> list[LogSource]:
     identified = {
         directory.path
-        for node in examination.copied
+        for node in examination.whole_nodes
         for directory in node.directories
         if node.config.node_id != UNKNOWN_NODE
     }
