@@ -12,7 +12,7 @@ from kraftops.errors import UsageError
 from kraftops.origin import extra_remedy
 from kraftops.spark.session.failures import SparkError, job_errors, reason_of
 from kraftops.spark.session.launch import check_reachable
-from kraftops.spark.session.settings import CONF_PREFIX, Settings, server_text
+from kraftops.spark.session.settings import CONF_PREFIX, SESSION_CONF, Settings, server_text
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -79,7 +79,7 @@ def _configure(spark: SparkSession, settings: Settings) -> None:
     from pyspark.errors import PySparkException
 
     server_conf = given_conf(spark)
-    for name, value in settings.session_conf().items():
+    for name, value in SESSION_CONF.items():
         if name not in server_conf:
             spark.conf.set(name, value)
     for name, value in settings.conf:

@@ -22,25 +22,23 @@ _SITE_FILE = "spark-defaults.conf"
 _TRIES = 4  # the default of `spark.task.maxFailures`
 _WORKER_SECONDS = 120
 _LOCAL = re.compile(r"local(?:\[(\d+|\*)(?:\s*,\s*(\d+))?\])?")
+SESSION_CONF = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    "spark.sql.python.filterPushdown.enabled": "true",
+}
+"""Configuration of ours that a session on a server of Spark Connect has, too."""
 _BASE = {
+    **SESSION_CONF,
     "spark.app.name": "kraftops",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.driver.memory": "1g",
     "spark.sql.shuffle.partitions": "8",
-    "spark.sql.session.timeZone": "UTC",
-    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",  # no .crc files
-    "spark.sql.python.filterPushdown.enabled": "true",
     "spark.executorEnv.ARROW_DEFAULT_MEMORY_POOL": "system",  # see `kraftops.dump.scan.arrow`
 }
 _CONNECT = "sc://"
-_OF_SESSIONS = (
-    "spark.sql.session.timeZone",
-    "spark.sql.parquet.outputTimestampType",
-    "spark.sql.python.filterPushdown.enabled",
-)
-"""Names in `_BASE` that a session on somebody's server has, too."""
 _NO_LOG = {"spark.log.level": "OFF"}
 _LOOPBACK = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
 _SHORT_TIMEOUTS = {  # or YARN's resource manager would be waited for a quarter of an hour
@@ -142,10 +140,6 @@ class Settings:
         site = dict(self.site)
         defaults = {name: value for name, value in ours.items() if name not in site}
         return {**defaults, **dict(self.conf), "spark.master": self.full_master}
-
-    def session_conf(self) -> dict[str, str]:
-        """Return the configuration of ours for a session on a server of Spark Connect."""
-        return {name: _BASE[name] for name in _OF_SESSIONS}
 
     def on_server(self, server_conf: Mapping[str, str]) -> Settings:
         """Return the settings with what the configuration of a server says about tries."""
