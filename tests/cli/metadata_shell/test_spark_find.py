@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kraftops.errors import SourceError
+from kraftops.errors import KraftopsError, SourceError
 from kraftops.findings.finding import Place
 from kraftops.image.state.findings import DAMAGE, log_finding
 from kraftops.spark.jobs.text_of_worker import WorkerText
@@ -85,7 +85,11 @@ def test_wrong_words_are_refused_without_spark(
 
 def test_lines_and_errors_are_printed(monkeypatch: pytest.MonkeyPatch) -> None:
     missing = "find: /nowhere: no such file or directory."
-    answered(monkeypatch, FindOutcome(1, [missing], [], 0), [b"/image\n", b"/image/topics\n"])
+    answered(
+        monkeypatch,
+        FindOutcome(1, [missing], KraftopsError(missing), [], 0),
+        [b"/image\n", b"/image/topics\n"],
+    )
 
     code, streams = run("find", "/image", "/nowhere")
 
@@ -94,7 +98,7 @@ def test_lines_and_errors_are_printed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_memory_of_the_state_is_told_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    answered(monkeypatch, FindOutcome(0, [], [], 0))
+    answered(monkeypatch, FindOutcome(0, [], None, [], 0))
     monkeypatch.setattr(spark_find, "total_size", lambda _: 1 << 30)
 
     (line,) = run("find", "/")[1].lines
@@ -104,7 +108,7 @@ def test_the_memory_of_the_state_is_told_before(monkeypatch: pytest.MonkeyPatch)
 
 def test_damage_of_the_log_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     finding = log_finding(DAMAGE, "bad", Place(file=LOG, position=7))
-    answered(monkeypatch, FindOutcome(0, [], [finding], 2))
+    answered(monkeypatch, FindOutcome(0, [], None, [finding], 2))
 
     code, streams = run("find", "/image")
 
