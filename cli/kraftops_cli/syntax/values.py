@@ -84,8 +84,8 @@ class Size(click.ParamType[int]):
             least = f"{self._minimum >> 20}m" if self._minimum >> 20 else self._minimum
             near = re.match(r"[0-9]{1,15}[kmgt]", str(value).lower())
             is_near = near and size_of(near[0]) >= self._minimum
-            shown = f"perhaps {near[0]}" if near and is_near else "as 512m or 2g"
-            self.fail(f"{value!r} is not a size from {least} to 1024t, {shown}", param, ctx)
+            example = f"perhaps {near[0]}" if near and is_near else "as 512m or 2g"
+            self.fail(f"{value!r} is not a size from {least} to 1024t, {example}", param, ctx)
         return size
 
 
