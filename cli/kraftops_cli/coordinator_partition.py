@@ -70,7 +70,6 @@ def coordinator_partition(
     partitions: int,
     form: str,
 ) -> None:
-    """Run the command."""
     from kraftops.java.text import decode_utf8
     from kraftops.records.partitioning import OFFSETS_TOPIC, TRANSACTION_TOPIC, partition_of
 

@@ -49,7 +49,6 @@ def help_(ctx: click.Context, /, topic: tuple[str, ...]) -> int:
 
 
 def _context_of(root: click.Context, words: tuple[str, ...]) -> click.Context | None:
-    """Return the context of the command that *words* run."""
     context = root
     for word in words:
         command = context.command

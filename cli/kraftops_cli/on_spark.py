@@ -79,7 +79,6 @@ _command = partial(
 @added(declared.OUTPUT)
 @click.pass_context
 def dump(ctx: click.Context, options: DumpOptions) -> int:
-    """Run the command; return its exit code."""
     return _run(ctx, options)
 
 
@@ -93,7 +92,6 @@ def dump(ctx: click.Context, options: DumpOptions) -> int:
 @added(declared.COUNTING, declared.FORM, declared.OUTPUT_FILE)
 @click.pass_context
 def summary(ctx: click.Context, options: DumpOptions) -> int:
-    """Run the command; return its exit code."""
     return _run(ctx, options)
 
 
@@ -105,7 +103,6 @@ def summary(ctx: click.Context, options: DumpOptions) -> int:
 @added(declared.PATHS, SHARED_OPTIONS, declared.DECODERS, declared.FORM)
 @click.pass_context
 def check(ctx: click.Context, options: DumpOptions) -> int:
-    """Run the command; return its exit code."""
     return _run(ctx, options)
 
 
@@ -122,7 +119,6 @@ def check(ctx: click.Context, options: DumpOptions) -> int:
 @added(SHARED_OPTIONS)
 @click.pass_context
 def report(ctx: click.Context, options: ReportOptions) -> int:
-    """Run the command; return its exit code."""
     from kraftops_cli.report.run import run_report
 
     return run_report(options, spark_request(ctx, options), ctx.obj)
@@ -147,7 +143,6 @@ the list itself answers questions about ends and counts.""",
 @added(SHARED_OPTIONS)
 @click.pass_context
 def index(ctx: click.Context, options: IndexOptions) -> int:
-    """Run the command; return its exit code."""
     from kraftops.dump.sources.names import expand
     from kraftops.spark.dump.list_job import write_list
     from kraftops.spark.session.session import started

@@ -74,7 +74,6 @@ class Budget:
         return Meter(self, free, turn.wait, self.memory)
 
     def most_rows(self, size: int) -> int:
-        """Return the most bytes of rows that *size* bytes of a file are written as."""
         return MOST_RATIO * size + self.output
 
 

@@ -33,14 +33,12 @@ class Origin:
         return (self.place or "a package index") + (", editable" if self.is_editable else "")
 
     def extra_remedy(self, extra: str) -> str:
-        """Return what to do to have an extra."""
         if self.is_bundle:
             return f"the {self.installer} has no {extra}: install the wheel of the release with it"
         quoted = f"{self.place or 'kraftops'}[{extra}]".replace("'", "'\\''")
         return f"pip install {'-e ' if self.is_editable else ''}'{quoted}'"
 
     def engine_remedy(self) -> str:
-        """Return what to do to have the compiled engine."""
         if not self.place or self.place.endswith(".whl"):
             return "install the wheel for this platform"
         quoted = self.place.replace("'", "'\\''")

@@ -67,7 +67,6 @@ def read_varlong(buffer: bytes, pos: int) -> tuple[int, int]:
 
 
 def uvarint_bytes(value: int) -> bytes:
-    """Return the encoding of an unsigned number."""
     out = bytearray()
     while value > 0x7F:
         out.append(value & 0x7F | 0x80)

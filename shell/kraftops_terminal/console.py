@@ -109,7 +109,6 @@ class _Writer:
 
 
 def console_on(fd: int, write: Callable[[str], object], color: str = "auto") -> Console:
-    """Return the console of a descriptor, to which *write* writes."""
     return Console(write, fd, is_terminal(fd), color)
 
 

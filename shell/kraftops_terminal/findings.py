@@ -18,7 +18,6 @@ STYLES = {
 
 
 def finding_line(finding: Finding) -> str:
-    """Return a finding with its remedy in one line, escaped."""
     severity = f"possible {finding.severity}" if finding.is_possible else str(finding.severity)
     text = "; ".join(filter(None, (str(finding), finding.consequence, finding.remedy)))
     return escaped(f"{severity}: {text} [{finding.code}]")

@@ -71,7 +71,6 @@ def pressed(state: S, key: str, own: Mapping[str, Callable[[S], S]]) -> S:
 
 
 def opened(state: S, subject: Subject) -> S:
-    """Return the state with the page of a subject."""
     behind = state.behind or state
     return replace(state, subject=subject, behind=behind, filter="", top=0, count=0)
 
@@ -139,7 +138,6 @@ def framed(above: Sequence[str], below: Sequence[str], rows: int) -> list[str]:
 
 
 def _fitting(keys: Keys, room: int) -> int:
-    """Return how many keys have room."""
     for number, (key, word) in enumerate(keys):
         room -= len(key) + len(word) + 3
         if room < 0:
@@ -171,8 +169,6 @@ def _typed(state: S, key: str) -> S:
 
 
 def _moved(rows: int, pages: int = 0) -> Callable[[S], S]:
-    """Return a move of the cursor; pages, and the rows of a page, move all that is drawn."""
-
     def move(state: S) -> S:
         step = rows + pages * state.room
         cursor = min(max(state.cursor + step, 0), max(state.count - 1, 0))

@@ -72,7 +72,6 @@ def change_parts(
 
 
 def cell(value: object) -> Cell:
-    """Return a value of a partition as a table shows it."""
     if isinstance(value, Sequence) and not isinstance(value, str):
         return ",".join(map(str, value))
     return Styled(str(value), "bad") if value in (OFFLINE, UNDER_MIN_ISR) else str(value)

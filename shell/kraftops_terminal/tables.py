@@ -60,12 +60,10 @@ class Table:
 
 
 def table_of(fields: Sequence[Field], things: Iterable[object], title: str = "") -> Table:
-    """Return the table of things with the fields that have a column."""
     return Table(columns_of(fields), (cells_of(fields, thing) for thing in things), title)
 
 
 def print_table(console: Console, table: Table) -> None:
-    """Write a table to a console."""
     console.write(table_text(console, table))
 
 

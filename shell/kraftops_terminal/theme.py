@@ -40,6 +40,5 @@ _SGR = {
 
 
 def painted(text: str, style: str) -> str:
-    """Return text with the control sequences of a style of the theme."""
     words = STYLES[style].split()
     return f"\x1b[{';'.join(_SGR[word] for word in words)}m{text}\x1b[0m" if words else text

@@ -16,7 +16,6 @@ def width_of_text(text: str) -> int:
 
 
 def padded(text: str, width: int, *, is_right: bool = False) -> str:
-    """Return text with blanks up to a width in columns."""
     if text.isascii():
         return text.rjust(width) if is_right else text.ljust(width)
     blanks = " " * (width - width_of_text(text))

@@ -69,7 +69,6 @@ class ApiVersionsOptions(TargetOptions):
     help="Show the APIs of every broker or controller with their versions, and its features.",
 )
 def api_versions(terminal: Terminal, options: ApiVersionsOptions) -> int:
-    """Run the subcommand; return its exit code."""
     cluster_id, nodes, errors = _ask_nodes(target_of(terminal, options))
     console, compare = terminal.console, options.compare
     differs = compare and len({_sort_key(versions) for versions in nodes.values()}) > 1
@@ -148,7 +147,6 @@ def _sort_key(versions: NodeApiVersions) -> str:
 
 
 def _grouped(nodes: Mapping[int, NodeApiVersions]) -> list[tuple[str, NodeApiVersions]]:
-    """Return groups of nodes with the same answer: their names, and the answer."""
     groups: dict[str, dict[int, NodeApiVersions]] = {}
     for node, versions in nodes.items():
         groups.setdefault(_sort_key(versions), {})[node] = versions

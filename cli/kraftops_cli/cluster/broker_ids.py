@@ -25,7 +25,6 @@ class BrokerIds(click.ParamType[tuple[int, ...]]):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[int, ...]:
-        """Return the ids in the text *value*."""
         if isinstance(value, tuple):
             return value  # a default
         ids: list[int] = []

@@ -31,7 +31,6 @@ _STYLES = {
 
 
 def replica_counts(image: MetadataImage) -> dict[int, Counter[str]]:
-    """Return the replica count by topic of each broker that has replicas."""
     counts: dict[int, Counter[str]] = {}
     for broker, by_id in image.fold.replica_counts().items():
         counts[broker] = Counter()
@@ -51,19 +50,15 @@ class KeptState:
         self._kept: dict[object, tuple[object, Any]] = {}  # with what it was read of, by name
 
     def states(self, image: MetadataImage) -> dict[int, BrokerState]:
-        """Return the registrations by broker id, with the changes after them."""
         return {broker: state for broker, (state, _) in self._registered(image).items()}
 
     def facts(self, image: MetadataImage) -> dict[int, NodeFacts]:
-        """Return what brokers registered, by id."""
         return {broker: facts for broker, (_, facts) in self._registered(image).items()}
 
     def loads(self, image: MetadataImage) -> dict[int, BrokerLoad]:
-        """Return the load of each broker that has replicas."""
         return self._once(image, "loads", _partitions_of(image), image.fold.broker_loads)
 
     def health(self, image: MetadataImage) -> Health:
-        """Return the health of the partitions."""
         counted = _partitions_of(image), min_isr_addresses(image)
         return self._once(image, "health", counted, lambda: health_of_image(image))
 
@@ -95,5 +90,4 @@ def _partitions_of(image: MetadataImage) -> object:
 
 
 def state_style(state: str) -> str:
-    """Return the style of a state; none for one that says nothing."""
     return _STYLES.get(state, "")

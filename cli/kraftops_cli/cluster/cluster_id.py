@@ -14,7 +14,6 @@ EXAMPLES = (
 
 
 def _run(terminal: Terminal, options: TargetOptions) -> int:
-    """Run the subcommand; return its exit code."""
     target = target_of(terminal, options)
     with target.connect() as connection:
         cluster_id = target.nodes(connection).cluster_id

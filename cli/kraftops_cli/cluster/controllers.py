@@ -112,7 +112,6 @@ CLUSTER_ACTION; with -b alone, the voters must be reachable. If they are not, gi
 with --listener.""",
 )
 def controllers(work: Work, options: ControllersOptions) -> int:
-    """Run the subcommand; return its exit code."""
     action, node = options.action, options.node
     access = QuorumAccess(work.access)
     access.ask(describe_quorum)  # nobody need wait where the addresses are wrong
@@ -148,7 +147,6 @@ def _show(
 
 
 def controllers_text(answer: ControllersAnswer, console: Console) -> str:
-    """Return the quorum in a line, and a table of its members."""
     info = answer.quorum.info
     kind = "dynamic voters" if answer.quorum.is_dynamic else "static voters"
     head = f"leader {info.leader}, epoch {info.epoch}, {kind}\n"

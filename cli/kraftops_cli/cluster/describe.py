@@ -86,7 +86,6 @@ and ALTER. -b shows the knowledge of a broker, and needs DESCRIBE for the quorum
 a value that the node does not know, or that the user may not see.""",
 )
 def describe(terminal: Terminal, options: DescribeOptions) -> int:
-    """Run the subcommand; return its exit code."""
     target, watch = target_of(terminal, options), options.watch
     chosen = Chosen(frozenset(options.ids), frozenset(options.racks), options.fenced)
     if watch is not None and options.form == "text" and terminal.console.has_screen:

@@ -88,7 +88,6 @@ class BrokerDescription(NamedTuple):
 
     @property
     def is_fenced(self) -> bool:
-        """Whether it is fenced."""
         return self.state == FENCED
 
 
@@ -129,7 +128,6 @@ class Chosen(NamedTuple):
     only_fenced: bool = False
 
     def allows(self, broker: BrokerDescription) -> bool:
-        """Tell whether a broker is shown."""
         return (
             (not self.ids or broker.id in self.ids)
             and (not self.racks or broker.rack in self.racks)
@@ -166,19 +164,16 @@ class ClusterDescription:
 
     @property
     def epoch(self) -> int | None:
-        """The epoch of the leader."""
         return self.quorum.epoch if self.quorum else None
 
     @property
     def counts(self) -> Counts | None:
-        """The counts of partitions."""
         return self.health.counts if self.health else None
 
 
 def members_in(
     quorum: QuorumInfo, log_end: int, now: int, facts: Mapping[int, NodeFacts]
 ) -> list[Member]:
-    """Return the voters and observers, with the releases that are known."""
     replicas = [
         *((LEADER if voter.node_id == quorum.leader else VOTER, voter) for voter in quorum.voters),
         *((OBSERVER, observer) for observer in quorum.observers),
@@ -202,7 +197,6 @@ def age_of(time: int, now: int) -> int | None:
 
 
 def _registered(broker: int, state: BrokerState, load: BrokerLoad) -> BrokerDescription:
-    """Return the description of a broker from its registration."""
     unfenced = "in-controlled-shutdown" if state["inControlledShutdown"] else "active"
     return BrokerDescription(
         broker,
@@ -216,7 +210,6 @@ def _registered(broker: int, state: BrokerState, load: BrokerLoad) -> BrokerDesc
 
 
 def _registered_brokers(live: LiveImage, registered: KeptState) -> list[BrokerDescription]:
-    """Return the brokers in the metadata log."""
     loads = registered.loads(live.image)
     return [
         _registered(broker, state, loads.get(broker, _NO_LOAD))

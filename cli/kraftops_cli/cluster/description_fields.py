@@ -30,13 +30,11 @@ from kraftops_cli.cluster.description import BrokerSettings, age_of
 
 
 def level_text(feature: str, level: int) -> str:
-    """Return a level of a feature, with its name if it has one."""
     name = level_name(feature, level)
     return f"{level} ({name})" if name else str(level)
 
 
 def finalized_levels(features: Iterable[Feature]) -> dict[str, str]:
-    """Return the finalized levels of features, by their names."""
     return {
         feature.name: level_text(feature.name, feature.finalized)
         for feature in features

@@ -38,7 +38,6 @@ class ListOptions(TargetOptions):
     help="List the brokers or the controllers, each at the listener of the connection.",
 )
 def list_endpoints(terminal: Terminal, options: ListOptions) -> int:
-    """Run the subcommand; return its exit code."""
     target = target_of(terminal, options)
     if options.include_fenced_brokers and target.is_of_controllers:
         raise UsageError(

@@ -49,13 +49,11 @@ def ids_option(
 
 
 def names_option(name: str, text: str, *, required: bool = False) -> Any:
-    """Return a field for names of racks or topics."""
     metavar = name.rpartition("-")[2].upper()
     return option(name, metavar=metavar, multiple=True, required=required, help=text)
 
 
 def yes_option(text: str = "Do not ask for confirmation.") -> Any:
-    """Return a field for the agreement to a change."""
     return option("--yes", "-y", is_flag=True, help=text)
 
 
@@ -69,7 +67,6 @@ def single_replica_option() -> Any:
 
 
 def min_isr_option() -> Any:
-    """Return a field for the default of min.insync.replicas."""
     return option(
         "--min-isr",
         metavar="N",
@@ -79,7 +76,6 @@ def min_isr_option() -> Any:
 
 
 def throttle_option() -> Any:
-    """Return a field for a rate in bytes a second."""
     return option(
         "--throttle",
         metavar="SIZE",

@@ -160,7 +160,6 @@ class Problems(NamedTuple):
 
 
 def cause_text(problem: Problem) -> str:
-    """Return a sentence about a cause."""
     since = ""
     if problem.change:
         before = "before " if problem.change.is_upper_bound else ""
@@ -190,7 +189,6 @@ def _behind_text(affected: Sequence[Affected]) -> str:
 
 
 def cure_of(problem: Problem, brokers: str) -> Cure:
-    """Return what to do about a cause."""
     server, broker = shlex.quote(brokers), problem.broker
     uncordon = (
         f"kafka-configs --bootstrap-server {server} --alter --entity-type brokers"

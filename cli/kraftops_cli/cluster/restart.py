@@ -119,7 +119,6 @@ left. `operations` shows it, and `operations cancel restart` ends it and gives t
 The metadata log is followed: by -C, or by the controllers that brokers name since Kafka 3.9.""",
 )
 def restart(work: Work, options: RestartOptions) -> int:
-    """Run the subcommand; return its exit code."""
     access = work.access
     follow_log(access)
     begun = check_alone(access, takes_over=options.take_over)

@@ -85,7 +85,6 @@ class Target:
 
     @property
     def is_of_controllers(self) -> bool:
-        """Whether controllers are asked."""
         return self.kind is NodeKind.CONTROLLER
 
 

@@ -109,7 +109,6 @@ class UnregisterOptions(TargetOptions):
     help="Unregister brokers that are stopped and hold no replicas.",
 )
 def unregister(terminal: Terminal, options: UnregisterOptions) -> int:
-    """Run the subcommand; return its exit code."""
     target = target_of(terminal, options)
     kept = KeptImage()
     with target.connect() as connection:

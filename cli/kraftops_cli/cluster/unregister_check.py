@@ -59,7 +59,6 @@ class Registrations:
         )
 
     def running(self, broker: int) -> RefusedError:
-        """Return the refusal of a broker that runs."""
         return RefusedError(
             f"{self.address}: broker {broker} is running: it is not fenced, and would go on"
             " outside the cluster",

@@ -60,7 +60,6 @@ log, and needs CLUSTER_ACTION on the cluster. With -b, only Kafka 4.0 and later 
 brokers.""",
 )
 def wait(terminal: Terminal, options: WaitOptions) -> int:
-    """Run the subcommand; return its exit code."""
     target = target_of(terminal, options)
     conditions = [parse_condition(text) for text in options.conditions]
     # The time for all may be much more than that for one question, which is asked again.

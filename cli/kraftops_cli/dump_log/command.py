@@ -48,7 +48,6 @@ from kraftops_cli.version import KAFKA_VERSION
 )
 @click.pass_context
 def dump_log(ctx: click.Context, options: DumpOptions) -> int:
-    """Run the tool; return its exit code."""
     if options.version:
         ctx.obj.write(f"{KAFKA_VERSION}\n")
         return 0
@@ -75,7 +74,6 @@ The chapters "checking directories" and "checking files" of kraftops help have t
 @added(declared.PATHS, declared.DECODERS, declared.REMOTE_METADATA, declared.FORM, declared.JOBS)
 @click.pass_context
 def check(ctx: click.Context, options: DumpOptions) -> int:
-    """Run the command; return its exit code."""
     return _run_part(ctx, options)
 
 
@@ -102,7 +100,6 @@ The chapter "summary" of kraftops help says what is counted.""",
 @added(declared.LIMITS, declared.FORM, declared.OUTPUT_FILE, declared.FOLLOW, declared.JOBS)
 @click.pass_context
 def summary(ctx: click.Context, options: DumpOptions) -> int:
-    """Run the command; return its exit code."""
     return _run_part(ctx, options)
 
 

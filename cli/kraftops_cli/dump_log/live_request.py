@@ -46,6 +46,5 @@ def is_live(ctx: click.Context, options: DumpOptions) -> bool:
 
 
 def live_source(options: DumpOptions) -> Source:
-    """Return the controllers as a source."""
     name = str(options.controllers or options.config)
     return Source(name, None if options.raw else METADATA, METADATA_TOPIC, 0, 0)

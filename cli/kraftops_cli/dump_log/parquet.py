@@ -75,11 +75,9 @@ class LimitedBatches:
 
     @property
     def is_done(self) -> bool:
-        """Whether the limit is reached."""
         return self._left == 0
 
     def batches(self, part: ByteRange, query: Query, report: Report) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a byte range."""
         if self._left is None:
             yield from scan_batches(part, query, report, self._schema)
             return

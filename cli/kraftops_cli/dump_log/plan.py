@@ -62,7 +62,6 @@ class Plan:
 
     @property
     def decoders(self) -> frozenset[str]:
-        """The names of the decoders that read the sources."""
         return self.query.decoders(source.decoder for source in self.sources)
 
     def query_of(self, path: str) -> Query:

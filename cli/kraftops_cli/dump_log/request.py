@@ -65,7 +65,6 @@ _OF_OUTPUT = ("overwrite", "single_file", "partition_by", "sink")
 
 
 def run_request(ctx: click.Context, options: DumpOptions) -> int:
-    """Run the request of the options; return the exit code."""
     terminal: Terminal = ctx.obj
     if options.check or options.summary:  # failures are named as the answers are
         terminal.command = "check" if options.check else "summary"

@@ -11,7 +11,6 @@ from kraftops_cli.dump_log.plan import Plan, Run, open_target
 
 
 def small_files(plan: Plan) -> list[str]:
-    """Return the small files among the sources."""
     return [path for path in plan.paths if is_small_file(path)]
 
 

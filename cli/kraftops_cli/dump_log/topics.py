@@ -86,7 +86,6 @@ def unknown_names(plan: Plan, any_has: Callable[[Asked], bool] = _any_here) -> s
 
 
 def topic_text(topics: Iterable[str]) -> str:
-    """Return topics in words."""
     return f"a topic {', '.join(sorted(topics))}"
 
 

@@ -57,7 +57,6 @@ class QuorumOptions:
 
     @property
     def is_about_quorum(self) -> bool:
-        """Whether one of them is given."""
         own = (self.controllers, self.command_config, self.config, self.timeout)
         return any(value is not None for value in (*own, self.expect_cluster_id))
 

@@ -20,7 +20,6 @@ class ShellSyntax:
     tool: Argparse4j
 
     def __call__(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Return the arguments in the form that Click's parser takes."""
         if _form(ctx, args) == "kafka":
             return self.tool(ctx, args)
         own, words = split_words(ctx, args)

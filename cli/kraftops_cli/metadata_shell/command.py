@@ -99,7 +99,6 @@ class _Time(click.ParamType[str]):
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> str:
-        """Return the text."""
         from kraftops.query.times import parse_time
 
         try:
@@ -255,7 +254,6 @@ class ShellCommand(GroupedCommand):
 @click.argument("words", metavar="[COMMAND]", nargs=-1)
 @click.pass_context
 def metadata_shell(ctx: click.Context, options: ShellOptions) -> int:
-    """Run the tool; return the exit code."""
     return run_shell(ctx, options)
 
 
@@ -334,7 +332,6 @@ def _at_time(
 
 
 def _source(ctx: click.Context, source: str | None, options: ShellOptions) -> str:
-    """Return the source of a run: a path, or addresses of controllers."""
     if source is None and options.config is not None:
         from kraftops.storage.config.server_config import load_config
 

@@ -48,5 +48,4 @@ PATH and its tests are those of find in the metadata shell: kraftops metadata-sh
 @click.argument("words", metavar="PATH… [TEST…]", nargs=-1)
 @click.pass_context
 def find(ctx: click.Context, options: ShellOptions) -> int:
-    """Run the command; return its exit code."""
     return run_shell(ctx, options)

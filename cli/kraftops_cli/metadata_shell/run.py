@@ -86,7 +86,6 @@ class _Browsed:
         return code
 
     def run_interactive(self) -> int:
-        """Read lines and run them."""
         from kraftops_shell.repl.repl import run_shell
 
         console = console_of(self._terminal)
@@ -173,7 +172,6 @@ def _history_file(console: Console) -> HistoryFile | None:
 
 
 def console_of(terminal: Terminal) -> Console:
-    """Return the streams and the environment of this process."""
     return Console(
         write=terminal.write,
         flush=terminal.flush,

@@ -33,7 +33,6 @@ _BASE_BYTES = 64 << 20  # of a worker without a log; 104 MB with a snapshot of 1
 def run_find(
     words: tuple[str, ...], request: FindRequest, spark: SparkRequest, terminal: Terminal
 ) -> int:
-    """Run find on Spark; return the exit code."""
     now = int(time.time() * 1000)
     request = request._replace(now=now, is_escaping=terminal.is_escaping)
     if not _makes_sense(words, request, terminal):

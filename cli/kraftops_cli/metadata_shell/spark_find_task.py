@@ -95,7 +95,6 @@ def session_of(
     write: Callable[[str], object],
     err: Callable[[str], object],
 ) -> Session:
-    """Return a session of the shell for one line."""
     escape = escaped if request.is_escaping else str
     session = Session(root, write, err, request.is_kafka, is_one_shot=True, shown=escape)
     session.image_source = ImageSource(image, (request.source,), now=lambda: request.now)

@@ -83,7 +83,6 @@ records make sense only in their order.""",
 @spark_find_options
 @click.pass_context
 def report(ctx: click.Context, options: ReportOptions) -> int:
-    """Run the command."""
     from kraftops_cli.report.run import run_report
 
     return run_report(options, spark_request(ctx, options), ctx.obj)

@@ -123,7 +123,6 @@ class SparkRequest:
     sql: str | None = None
 
     def settings(self) -> Settings:
-        """Return the settings of Spark."""
         from kraftops.spark.session.settings import Settings
 
         conf = (*self._sink_conf(), *self.conf)

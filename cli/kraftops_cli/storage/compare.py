@@ -76,7 +76,6 @@ Nothing is locked or written.""",
 @FORM
 @click.pass_obj
 def compare(terminal: Terminal, /, names: tuple[str, ...], form: str) -> int:
-    """Run the subcommand; return its exit code."""
     from kraftops.answers.fields import json_of
     from kraftops.findings.finding import HAS_FINDINGS
     from kraftops.recovery.answer import COMPARE

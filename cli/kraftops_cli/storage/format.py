@@ -166,7 +166,6 @@ has for it, if that is certain.""",
 @FORM
 @click.pass_obj
 def format_(terminal: Terminal, options: FormatOptions) -> int:
-    """Run the subcommand; return its exit code."""
     from kraftops.storage.format.describe import describe_format
     from kraftops.storage.format.execute import format_directories
     from kraftops.storage.format.plan import plan_format

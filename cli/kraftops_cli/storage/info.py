@@ -49,7 +49,6 @@ EXAMPLES = (
 )
 @click.pass_obj
 def info(terminal: Terminal, options: NodeOptions) -> int:
-    """Run the subcommand; return its exit code."""
     from kraftops.answers.fields import json_of
     from kraftops.errors import StorageError
     from kraftops.storage.logdirs.describe import INFO, NodeState

@@ -45,7 +45,6 @@ class NodeOptions:
     form: str = "text"
 
     def load(self) -> ServerConfig:
-        """Return the configuration of the node."""
         from kraftops.storage.config.server_config import load_config
 
         return load_config(self.config, self.overrides, os.environ)

@@ -233,7 +233,6 @@ listed. Nothing is written before this is confirmed.""",
 @FORM
 @click.pass_obj
 def recover(terminal: Terminal, options: RecoverOptions) -> int:
-    """Run the subcommand; return its exit code."""
     from kraftops.recovery.node_copies import opened_sources
     from kraftops.recovery.target_voters import parse_host_changes
 

@@ -87,7 +87,6 @@ class RecoverPlanOptions(QuorumOptions):
 @FORM
 @click.pass_obj
 def recover_plan(terminal: Terminal, options: RecoverPlanOptions) -> int:
-    """Run the subcommand; return its exit code."""
     from kraftops.answers.fields import json_of
     from kraftops.recovery.answer import RECOVER_PLAN
     from kraftops.recovery.cluster_plan import PAGE, write_cluster_plan

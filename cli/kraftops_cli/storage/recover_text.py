@@ -69,7 +69,6 @@ def plan_text(console: Console, plan: RecoveryPlan) -> str:
 
 
 def writes_text(plan: RecoveryPlan) -> str:
-    """Return the changes of files of a plan."""
     lines = []
     if plan.offset is not None:
         lines = [f"in epoch {plan.epoch} from offset {plan.offset}, in {plan.own.folder}:"]
@@ -80,7 +79,6 @@ def writes_text(plan: RecoveryPlan) -> str:
 
 
 def done_text(plan: RecoveryPlan, backup: str | None, *, is_dry: bool) -> str:
-    """Return the outcome."""
     if not plan.steps:
         return "Nothing to change: the log says so already.\n"
     if is_dry:

@@ -89,7 +89,6 @@ broker of the new id would set them aside.""",
 @FORM
 @click.pass_obj
 def rewrite(terminal: Terminal, options: RewriteOptions) -> int:
-    """Run the subcommand; return its exit code."""
     from kraftops.image.verify.losses import refusal, takeover_by
     from kraftops.storage.format.describe import describe_rewrites
     from kraftops.storage.format.rewrite import RewriteRequest, plan_rewrite, warnings

@@ -173,7 +173,6 @@ checked against each other. Nothing is locked or written.""",
 @FORM
 @click.pass_obj
 def verify(terminal: Terminal, options: VerifyOptions) -> int:
-    """Run the subcommand; return its exit code."""
     from kraftops.answers.fields import json_of
     from kraftops.image.verify.nodes import verify_nodes
     from kraftops.storage.config.host import LocalKafka

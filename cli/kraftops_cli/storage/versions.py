@@ -22,7 +22,6 @@ from kraftops_cli.terminal.streams import Terminal
 @FORM
 @click.pass_obj
 def random_uuid(terminal: Terminal, /, form: str) -> None:
-    """Run the subcommand."""
     from kraftops import uuids
 
     text = uuids.to_text(uuids.random_uuid())
@@ -45,7 +44,6 @@ def random_uuid(terminal: Terminal, /, form: str) -> None:
 @FORM
 @click.pass_obj
 def version_mapping(terminal: Terminal, /, release_version: str | None, form: str) -> None:
-    """Run the subcommand."""
     from kraftops.storage.bootstrap.releases import (
         FEATURES,
         LATEST_PRODUCTION,
@@ -95,7 +93,6 @@ def version_mapping(terminal: Terminal, /, release_version: str | None, form: st
 @FORM
 @click.pass_obj
 def feature_dependencies(terminal: Terminal, /, features: tuple[str, ...], form: str) -> None:
-    """Run the subcommand."""
     from kraftops.storage.bootstrap.features import dependencies
 
     print_answer(

@@ -108,7 +108,6 @@ class _ArgumentQueue:
 
 
 def _lines(path: str, outer: tuple[str, ...], ctx: click.Context) -> list[_FileArgument]:
-    """Return the arguments in a file; *outer* are the files that led to it."""
     paths = (*outer, os.path.realpath(path))
     refusal = f"Could not read arguments from file '{path}'"
     if paths[-1] in paths[:-1]:
@@ -222,7 +221,6 @@ class _Parser:
         return -1 in numbers or count < sum(numbers)
 
     def _subcommand(self, name: str) -> str:
-        """Return the full name of the subcommand that *name* is or begins."""
         subcommand = _resolve("command", name, self._subcommands, self._syntax.ours, self._ctx)
         if not subcommand:
             choices = ", ".join(f"'{choice}'" for choice in self._subcommands)
@@ -333,7 +331,6 @@ _USUAL_NAMES = {
 
 
 def nearest(name: str, names: Collection[str]) -> str:
-    """Return the one of *names* that is most like *name*, or an empty text."""
     from difflib import get_close_matches
 
     if (usual := _USUAL_NAMES.get(name, "")) in names:

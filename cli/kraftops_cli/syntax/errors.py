@@ -9,7 +9,6 @@ class BadArguments(click.UsageError):
     """Arguments that the syntax does not allow; *hint* says what may help, or is empty."""
 
     def __init__(self, message: str, ctx: click.Context, hint: str = "") -> None:
-        """Make an error in the arguments of the command of *ctx*."""
         super().__init__(message, ctx)
         self.hint = hint
 
@@ -18,6 +17,5 @@ class UnknownCommand(BadArguments):
     """A *name* of no command of a group."""
 
     def __init__(self, message: str, ctx: click.Context, hint: str, name: str) -> None:
-        """Make an error about a name."""
         super().__init__(message, ctx, hint)
         self.name = name

@@ -7,7 +7,6 @@ from click.core import ParameterSource
 
 
 def given_options(ctx: click.Context) -> dict[str, str]:
-    """Return the spellings of the options that the command line has, by their parameters' names."""
     return {
         str(param.name): param.opts[0]
         for param in ctx.command.params

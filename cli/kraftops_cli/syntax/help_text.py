@@ -27,7 +27,6 @@ class HelpFormatter(click.HelpFormatter):
         super().write_dl(whole, col_max, col_spacing)
 
     def getvalue(self) -> str:
-        """Return all that was written."""
         return super().getvalue().replace(_WHOLE, "-")
 
 
@@ -47,6 +46,5 @@ class ToolContext(click.Context):
 
     @property
     def command_path(self) -> str:
-        """The words that run the command."""
         above = f"{self.parent.command_path} " if self.parent else ""
         return f"{above}{self.info_name}"

@@ -65,7 +65,6 @@ class _Parser:
         return [*out, "--", *self._others] if self._others else out
 
     def _click_option(self, option: click.Option, name: str, value: str | None) -> list[str]:
-        """Return an option for Click; nothing, if it is given again."""
         if option.is_flag:
             return [name]
         if value is None:

@@ -43,11 +43,9 @@ class LazyGroup(click.Group):
         self._tasks = tasks or {"Commands": [name for name, (_, short) in lazy.items() if short]}
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - Click's
-        """Return the names of all commands."""
         return list(self._lazy)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - Click's
-        """Import and return a command."""
         if cmd_name not in self._lazy:
             return None
         module, _, name = self._lazy[cmd_name][0].partition(":")

@@ -23,7 +23,6 @@ def option(*names: str, **attributes: Any) -> Any:
 
 
 def argument(**attributes: Any) -> Any:
-    """Return a field for an argument, with Click's attributes."""
     return _field(click.Argument, (), attributes)
 
 

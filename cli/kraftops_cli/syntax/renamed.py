@@ -19,15 +19,12 @@ class RenamedOption(click.Option):
 
     @property
     def present(self) -> list[str]:
-        """The names that are shown."""
         return [name for name in self.opts if name not in self.former]
 
     def get_error_hint(self, ctx: click.Context | None) -> str:  # noqa: ARG002 - Click passes it
-        """Return the names for an error."""
         return " / ".join(f"'{name}'" for name in self.present)
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """Return the names and the text for the help."""
         names, self.opts = self.opts, self.present
         try:
             return super().get_help_record(ctx)

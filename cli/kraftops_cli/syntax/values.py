@@ -23,7 +23,6 @@ class Number(click.ParamType[int]):
         self._minimum, self._maximum = minimum, maximum
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Return the number in the text *value*."""
         text = str(value)
         if not re.fullmatch(r"[+-]?[0-9]{1,20}", text) or not (
             self._minimum <= int(text) <= self._maximum
@@ -38,12 +37,10 @@ class Plural(click.Choice[str]):
     """A choice of plurals that takes the singular too, as *singulars* has it by plural."""
 
     def __init__(self, singulars: Mapping[str, str]) -> None:
-        """Make the choice of the plurals."""
         super().__init__(tuple(singulars))
         self._plurals = {singular: plural for plural, singular in singulars.items()}
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the plural that the text *value* is, or has as its singular."""
         return super().convert(self._plurals.get(value, value), param, ctx)
 
 
@@ -53,7 +50,6 @@ class JavaInteger(click.ParamType[int]):
     name = "number"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Return the number in the text *value*."""
         text = str(value)
         if re.fullmatch(r"[+-]?[0-9]{1,40}", text) and -(1 << 31) <= int(text) < 1 << 31:
             return int(text)
@@ -78,7 +74,6 @@ class Size(click.ParamType[int]):
         self._minimum = minimum
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Return the bytes in the text *value*."""
         size = size_of(str(value))
         if not self._minimum <= size <= _LARGEST_SIZE:
             least = f"{self._minimum >> 20}m" if self._minimum >> 20 else self._minimum
@@ -95,7 +90,6 @@ class Duration(click.ParamType[int]):
     name = "duration"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Return the ms in the text *value*."""
         from kraftops.query.times import parse_time
 
         if not re.fullmatch(r"([0-9]{1,9}(ms|[smhdw]))+", str(value)):
@@ -111,7 +105,6 @@ class Seconds(click.ParamType[float]):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
-        """Return the number in the text *value*."""
         try:
             seconds = float(value)
         except ValueError:

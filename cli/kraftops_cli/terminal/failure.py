@@ -42,12 +42,10 @@ class Failure:
 
 
 def failure_of(error: KraftopsError) -> Failure:
-    """Return the failure that an error of the library is."""
     return Failure(error.code, error.message, error.hint, error.known, error.exit_code)
 
 
 def usage_failure(message: str, hint: str) -> Failure:
-    """Return the failure of wrong arguments."""
     return Failure("usage", message, hint, exit_code=CODES["usage"].exit_code)
 
 

@@ -14,7 +14,6 @@ _LONGEST_WORD = len("controlled-shutdown")
 
 
 def columns_of(fields: Iterable[Field]) -> list[Column]:
-    """Return the columns of a table with a row for each thing."""
     return [field.column for field in fields if field.column]
 
 
@@ -28,7 +27,6 @@ def cells_of(fields: Iterable[Field], thing: object) -> list[Cell]:
 
 
 def cell_of(field: Field, value: object) -> Cell:
-    """Return the value of a field as people read it."""
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, bool):

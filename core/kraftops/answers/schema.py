@@ -14,7 +14,6 @@ _OF_TIMES = "ms since 1970"
 
 
 def schema_of(answer: Answer, command: str, *, title: str, version: int) -> dict[str, object]:
-    """Return the schema of the answer of *command* with the form *version*."""
     fields = object_schema(answer.fields)
     assert isinstance(fields["properties"], dict)
     assert isinstance(fields["required"], list)
@@ -30,7 +29,6 @@ def schema_of(answer: Answer, command: str, *, title: str, version: int) -> dict
 
 
 def object_schema(fields: Iterable[Field]) -> dict[str, object]:
-    """Return the schema of an object with these fields."""
     fields = list(fields)
     return {
         "type": "object",

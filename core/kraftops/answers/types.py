@@ -24,12 +24,10 @@ class FieldType:
 
 
 def of_kind(kind: str) -> FieldType:
-    """Return a type of one kind."""
     return FieldType(frozenset({kind}))
 
 
 def list_of(items: FieldType) -> FieldType:
-    """Return the type of a list."""
     return FieldType(frozenset({LIST}), items=items)
 
 

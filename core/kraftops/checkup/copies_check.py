@@ -71,7 +71,6 @@ def _cut(table: Comparison, leaders: Leaders, command: str) -> Iterator[Finding]
 
 
 def _keeping(best: PartitionCopy, leaders: Leaders, *, has_order: bool) -> str:
-    """Return what keeps the records of the best copy, the same for all copies of a partition."""
     may_lead = leaders.get(best.name, (best.broker,))
     if best.broker in may_lead and not has_order:
         return f"{NO_ORDER[0].lower()}{NO_ORDER[1:]}, {replacement(best, may_lead)}"
@@ -116,7 +115,6 @@ def _damaged_copies(
     *,
     has_order: bool,
 ) -> Finding:
-    """Return the finding about copies of a partition; *states* has the codes of damaged ones."""
     may_lead = leaders.get(copies[0].name, ())
     best = newest_of([copy for copy in copies if copy.is_loaded] or copies, may_lead)
     text = f"{len(states)} of the {len(copies)} copies of {best.name} here are damaged"

@@ -34,7 +34,6 @@ class Selection:
     baseline: Collection[tuple[object, ...]] = ()
 
     def takes(self, finding: Finding) -> bool:
-        """Tell whether a finding is wanted."""
         if self.only and finding.code not in self.only:
             return False
         return finding.code not in self.skip and identity(finding) not in self.baseline

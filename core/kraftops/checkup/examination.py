@@ -143,7 +143,6 @@ class Examination:
 
     @cached_property
     def nodes(self) -> list[Node]:
-        """All nodes."""
         return [*self.configured, *self.copied]
 
     @cached_property

@@ -70,7 +70,6 @@ NodeOf = Callable[[str], int | None]
 
 
 def joined(findings: Iterable[Finding], node_of: NodeOf) -> list[Finding]:
-    """Return findings by severity, those of one cause as one."""
     alike: dict[tuple[object, ...], list[Finding]] = defaultdict(list)
     kinds: dict[tuple[str, Place], tuple[object, ...]] = {}
     for finding in dict.fromkeys(findings):

@@ -56,7 +56,6 @@ def growth_of(segments: Sequence[SegmentFile], created: int | None, end: int) ->
 
 
 def _per_day(spans: Sequence[tuple[int, int, int]], begin: int, length: int) -> int:
-    """Return the bytes a day that were written in a span of time."""
     end = begin + length
     total = 0.0
     for first, last, size in spans:

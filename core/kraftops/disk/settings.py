@@ -68,7 +68,6 @@ class TopicSettings:
         return iter(self._settings.values())
 
     def text(self, key: str) -> str:
-        """Return a value."""
         return self._settings[key].value
 
     def source(self, key: str) -> str:
@@ -168,7 +167,6 @@ def _in_ms(value: str, unit: int) -> str:
 
 
 def _dynamic(image: MetadataImage | None, kind: int, name: str) -> dict[str, str]:
-    """Return the values of a resource in the metadata."""
     if image is None:
         return {}
     addresses = image.configs.get((kind, name), {})

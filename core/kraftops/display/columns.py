@@ -41,5 +41,4 @@ def number(title: str, priority: int = 0) -> Column:
 
 
 def folded(title: str, priority: int = 0, style: str = "") -> Column:
-    """Return a column of text that may be long."""
     return Column(title, priority, is_folded=True, style=style)

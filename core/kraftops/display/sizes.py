@@ -10,7 +10,6 @@ _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
 def number_text(number: int) -> str:
-    """Return a number with commas."""
     return f"{number:,}"
 
 

@@ -28,7 +28,6 @@ class Report:
     """Collects lines for the error stream while files are dumped, and Kafka's summaries."""
 
     def __init__(self) -> None:
-        """Make an empty report."""
         self.has_failed = False
         """Whether Kafka's tool would have failed so far."""
         self.has_damage = False
@@ -137,7 +136,6 @@ class Report:
         return bool(self._lines)
 
     def take_lines(self) -> list[str]:
-        """Return the lines since the last call."""
         lines, self._lines = self._lines, []
         return lines
 

@@ -28,7 +28,6 @@ def engine_name() -> str:
 
 @cache
 def why_not_native() -> str | None:
-    """Return why there is no native engine, or None if there is one."""
     try:
         from kraftops.engine import _native  # noqa: F401 - only to see whether it loads
     except ImportError as error:

@@ -62,7 +62,6 @@ class EngineCounter:
         return self._reference.add_legacy(batch, head, window)
 
     def tops(self) -> list[Tops]:
-        """Return keys and largest records of each engine."""
         counters = [self._counter]
         if "_reference" in self.__dict__ and self._counter is not self._reference:
             counters.append(self._reference)

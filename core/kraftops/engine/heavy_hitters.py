@@ -29,7 +29,6 @@ class HeavyHitters(Generic[Key]):
         self.error = error
 
     def add(self, key: Key, weight: int = 1) -> None:
-        """Count a key."""
         self.total += weight
         self.counts[key] = self.counts.get(key, 0) + weight
         if len(self.counts) > 2 * MOST_KEYS:

@@ -193,7 +193,6 @@ class ListColumn(NamedTuple):
     """Of the lists of partitions."""
 
     def at(self, index: int) -> list[int]:
-        """Return the list of a partition."""
         return self.in_place(self.places[index])
 
     def in_place(self, place: int) -> list[int]:

@@ -46,7 +46,6 @@ _NO_UNTIL = 1 << 63  # above every int64: no limit
 
 
 def line_count(text: bytes) -> int:
-    """Return the number of ends of lines."""
     return _native.line_count(text)
 
 

@@ -79,7 +79,6 @@ _RULES: Mapping[str, tuple[str, tuple[str, ...]]] = {
 
 @cache
 def rules() -> _native.Rules:
-    """Return the rules as the engine has them."""
     return _native.Rules(
         [
             {"number": message.key, "message": message, "op": op, "fields": list(fields)}

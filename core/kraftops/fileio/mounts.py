@@ -170,13 +170,11 @@ def names_in(path: str) -> list[str]:
 
 
 def is_directory(path: str) -> bool:
-    """Tell whether there is a directory at a path."""
     place = _place(path)
     return os.path.isdir(path) if place is None else place[1] in place[0].folders
 
 
 def is_file(path: str) -> bool:
-    """Tell whether there is a regular file at a path."""
     place = _place(path)
     return os.path.isfile(path) if place is None else _extent(*place) is not None
 

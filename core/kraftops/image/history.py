@@ -33,9 +33,7 @@ class LeafValue(Protocol):
     """A leaf of the tree: its value, and the record that changed it last."""
 
     @property
-    def data(self) -> object:
-        """The value as plain data."""
-        ...
+    def data(self) -> object: ...
 
     @property
     def newest(self) -> NewestRecord | None:

@@ -289,7 +289,6 @@ def records(batch: Batch, meter: Meter | None = None) -> Iterator[Record]:
 
 
 def record_bytes(record: Record, base_offset: int, base_timestamp: int) -> bytes:
-    """Return the bytes of a record in a batch with these bases."""
     parts = [
         b"\0",
         varint_bytes(record.timestamp - base_timestamp),

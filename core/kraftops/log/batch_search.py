@@ -47,7 +47,6 @@ def batch_at(log: LogFile, near: int, stop: int, boundary: int = 0) -> Head | No
 
 
 def _last_of_chain(block: bytes, index: int, begin: int, near: int) -> Head | None:
-    """Return the batch with byte *near*, if a chain in a block from byte *begin* leads there."""
     before = -1
     while (head := head_in(block, index, begin)) and head.size <= LARGEST:
         if head.base_offset <= before:  # also of old messages, which have none

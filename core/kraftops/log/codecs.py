@@ -118,7 +118,6 @@ class _Inflated:
             self._out.write(small.getbuffer())
 
     def whole(self) -> bytes:
-        """Return all output."""
         self._out.truncate()
         return self._out.getvalue()
 

@@ -57,7 +57,6 @@ def heads(log: LogFile, start: int, stop: int) -> Iterator[Head]:
 
 
 def head_in(block: bytes, index: int, base: int) -> Head | None:
-    """Return the head at an index of a block that begins at position *base*; None if it is none."""
     if index + _HEAD.size > len(block):
         return None
     offset, length, epoch, magic, crc, _, delta = _HEAD.unpack_from(block, index)

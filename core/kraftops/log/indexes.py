@@ -158,7 +158,6 @@ class TimeIndex(_Entries):
             yield TimeEntry(timestamp, base + relative)
 
     def first(self) -> TimeEntry:
-        """Return the first entry."""
         timestamp, relative = self._at(0)
         return TimeEntry(timestamp, self.base_offset + relative)
 

@@ -69,7 +69,6 @@ class LegacyRecord(NamedTuple):
 
 
 def header(batch: Batch) -> LegacyHeader:
-    """Return the header of a batch of magic 0 or 1."""
     return _header(batch.data, 0)
 
 

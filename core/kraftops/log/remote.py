@@ -89,11 +89,9 @@ class RemoteFile:
         return position
 
     def seek(self, position: int) -> None:
-        """Set the position."""
         self._position = position
 
     def tell(self) -> int:
-        """Return the position."""
         return self._position
 
     def read(self, size: int) -> bytes:
@@ -113,7 +111,6 @@ class RemoteFile:
         return content
 
     def close(self) -> None:
-        """Close the file."""
         self._drop_ahead()
         self._file.close()
 
@@ -265,7 +262,6 @@ def _reach(endpoint: str) -> None:
 
 
 def store_errors() -> tuple[type[Exception], ...]:
-    """Return the errors that file systems raise."""
     try:
         from pyarrow import ArrowException
     except ImportError:

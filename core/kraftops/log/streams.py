@@ -122,7 +122,6 @@ class MemoryLog(LogStream):
     """Batches in memory, with the positions that they have."""
 
     def __init__(self, path: str, batches: Sequence[Batch]) -> None:
-        """Make a log of *batches* under the name *path*."""
         self.path = path
         self._file = None
         self._batches = batches

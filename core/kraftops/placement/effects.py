@@ -93,7 +93,6 @@ def _directories(
     arrivals: Mapping[tuple[int, str], Sequence[TopicPartition]],
     sizes: Mapping[TopicPartition, int],
 ) -> list[DirectoryEffect]:
-    """Return the effects on the directories of brokers that have told them."""
     leaving = {
         (broker, move.partition)
         for move in moves

@@ -135,7 +135,6 @@ def placement_of(image: MetadataImage) -> Placement:
 
 
 def replicas_of(partition: PartitionState) -> Replicas:
-    """Return the replicas of a partition in an image."""
     return Replicas(
         tuple(partition.replicas),
         tuple(partition.isr),

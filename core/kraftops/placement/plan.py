@@ -31,7 +31,6 @@ class Move(NamedTuple):
         return tuple(broker for broker in self.after if broker not in self.before)
 
     def directory_on(self, broker: int) -> str:
-        """Return the directory of the replica that a broker gets."""
         return self.directories[self.after.index(broker)] if self.directories else ANY
 
 
@@ -128,7 +127,6 @@ def plan_factor(
 
 
 def takers(placement: Placement, leaving: Collection[int], limits: Limits) -> frozenset[int]:
-    """Return the brokers that take replicas."""
     return frozenset(
         broker
         for broker, place in placement.brokers.items()
@@ -139,7 +137,6 @@ def takers(placement: Placement, leaving: Collection[int], limits: Limits) -> fr
 
 
 def fewer_racks(placement: Placement, moves: Iterable[Move]) -> list[TopicPartition]:
-    """Return the partitions that are in fewer racks after their move."""
     racks = {broker: place.rack for broker, place in placement.brokers.items()}
     return [
         move.partition
@@ -150,7 +147,6 @@ def fewer_racks(placement: Placement, moves: Iterable[Move]) -> list[TopicPartit
 
 
 def counts_after(placement: Placement, moves: Iterable[Move]) -> Counter[int]:
-    """Return the number of replicas by broker after moves."""
     counts = placement.replica_counts()
     for move in moves:
         counts.subtract(move.before)

@@ -210,5 +210,4 @@ def _size(partition: TopicPartition, disks: Disks, broker: int | None) -> int | 
 
 
 def topics_of(affected: Collection[Affected]) -> list[str]:
-    """Return the names of topics."""
     return sorted({member.partition.topic for member in affected})

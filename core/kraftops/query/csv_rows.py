@@ -31,7 +31,6 @@ _WRITER = csv.writer(_Sink(), lineterminator=_END)
 
 
 def row_csv(row: Row) -> str:
-    """Return a row as one line of CSV."""
     return f"{_WRITER.writerow(_fields(row))}\n"
 
 

@@ -44,7 +44,6 @@ def json_pieces(row: Row) -> Iterator[str]:
 
 
 def json_text(text: str) -> str:
-    """Return a text as a JSON string."""
     return json.dumps(text, ensure_ascii=False)
 
 

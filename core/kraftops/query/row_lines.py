@@ -26,5 +26,4 @@ _LINES = {
 
 
 def lines_of(form: Format) -> Lines:
-    """Return the functions to the lines of a format of rows."""
     return _LINES[form]

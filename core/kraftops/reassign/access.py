@@ -90,7 +90,6 @@ class ClusterAccess:
         self.close()
 
     def close(self) -> None:
-        """Close all connections."""
         self._disconnect()
         if self._image:
             self._image.close()
@@ -552,12 +551,10 @@ def ask_marks(connection: Connection) -> dict[str, Mark]:
 
 
 def marks_in_image(image: MetadataImage) -> dict[str, Mark]:
-    """Return the marks of operations in an image, by key."""
     return marks_in(image.configs.get((int(_BROKER), DEFAULTS), {}))
 
 
 def configs_in(image: MetadataImage) -> dict[int, dict[str, ConfigValue]]:
-    """Return the dynamic configurations of brokers in an image."""
     by_broker: dict[int, dict[str, ConfigValue]] = {}
     for (kind, name), addresses in image.configs.items():
         broker_id = parse_integer(name, 32)

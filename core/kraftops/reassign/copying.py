@@ -43,12 +43,10 @@ class CopyState:
         return sum(self.lacks(copy) for copy in self.copied)
 
     def of(self, partitions: Container[TopicPartition]) -> CopyState:
-        """Return the state of the copies of some partitions."""
         copied = {copy: size for copy, size in self.copied.items() if copy[0] in partitions}
         return CopyState(self.seconds, copied, self.sources, self.directories)
 
     def lacks(self, copy: Copy) -> int:
-        """Return the bytes that a copy still lacks."""
         return max(self.sources.get(copy[0], 0) - self.copied[copy], 0)
 
 
@@ -199,7 +197,6 @@ def copied_between(older: CopyState, newer: CopyState) -> int:
 
 
 def growth_between(older: CopyState, newer: CopyState) -> dict[Copy, int]:
-    """Return the bytes by which sources grew, for each copy in both states."""
     return {
         copy: max(newer.sources[copy[0]] - older.sources[copy[0]], 0)
         for copy in newer.copied

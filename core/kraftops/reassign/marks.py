@@ -91,7 +91,6 @@ class Mark(NamedTuple):
 
     @property
     def key(self) -> str:
-        """The key of a configuration."""
         from urllib.parse import quote
 
         assert self.author
@@ -113,7 +112,6 @@ class Mark(NamedTuple):
         return self.kind == kind and is_about
 
     def on(self, part: Part) -> Mark:
-        """Return the mark for a part of the operation, on a broker."""
         return Mark(self.kind, self.author, part)
 
 
@@ -165,7 +163,6 @@ def parse_mark(key: str) -> Mark | None:
 
 
 def marks_in(keys: Iterable[str]) -> dict[str, Mark]:
-    """Return the marks among the keys of a configuration, by key."""
     return {key: mark for key in keys if (mark := parse_mark(key)) is not None}
 
 
@@ -208,5 +205,4 @@ def _without(key: str, mark: Mark, brokers: Collection[int]) -> list[ConfigChang
 
 
 def keys_of(keys: Iterable[str], part: Part) -> list[str]:
-    """Return the keys of the marks that stand for *part*."""
     return [key for key, mark in marks_in(keys).items() if mark.part is part]

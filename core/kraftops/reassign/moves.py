@@ -134,7 +134,6 @@ class Mover:
         self.mark = access.patiently(access.begin_operation, mark)
 
     def _load(self, placement: Placement, moves: Sequence[Move]) -> tuple[int, int]:
-        """Return the partitions, and the bytes to copy, of moves."""
         sizes = self._sizes_for(placement, moves)
         return len(moves), sum(len(move.added) * sizes[move.partition] for move in moves)
 

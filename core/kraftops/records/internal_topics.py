@@ -41,10 +41,8 @@ INTERNAL_TOPICS = (
 
 
 def decoder_names() -> tuple[str, ...]:
-    """Return the names of all decoders."""
     return (*(topic.decoder for topic in INTERNAL_TOPICS), USER)
 
 
 def decoder_for_topic(name: str) -> str:
-    """Return the name of the decoder for a topic's records."""
     return next((topic.decoder for topic in INTERNAL_TOPICS if topic.name == name), USER)

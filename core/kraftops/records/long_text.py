@@ -28,13 +28,11 @@ class LongText(str):
     def __new__(
         cls, raw: memoryview, show: Callable[[bytes], str], *, is_utf8: bool = False
     ) -> Self:
-        """Make the text of *raw*."""
         text = super().__new__(cls)
         text._raw, text._show, text._is_utf8 = raw, show, is_utf8
         return text
 
     def pieces(self) -> Iterator[str]:
-        """Yield the text."""
         for piece in _cut(self._raw, is_utf8=self._is_utf8):
             yield self._show(piece)
 

@@ -70,7 +70,6 @@ def unknown_name(number: int) -> str:
 
 
 def unknown_label(number: int | None, version: int | None) -> Label:
-    """Return the label of an unknown record type."""
     return Label(UNKNOWN if number is None else unknown_name(number), version)
 
 

@@ -13,7 +13,6 @@ from kraftops.schema.message import Data, Message
 
 
 def decode(value: bytes | None, dialect_name: str = KAFKA_DIALECT) -> Decoded | Unknown:
-    """Return the meaning of a record's value."""
     framing = dialect(dialect_name)
     body = read_body(value, framing)
     if isinstance(body, Unknown):

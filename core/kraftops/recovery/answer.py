@@ -293,7 +293,6 @@ _PLAN = (
 
 
 def _of(attribute: str, field: Field) -> Field:
-    """Return a field of what has a plan of a recovery as an attribute."""
     return replace(field, get=lambda answered: field.value_of(getattr(answered, attribute)))
 
 

@@ -171,7 +171,6 @@ def find_backups(directory: LogDirectory, folder: str, named: str | None) -> lis
 
 
 def _read(folder: str) -> tuple[str, Backup] | None:
-    """Return a backup, and the identity of the directory that it is of; None if it is none."""
     path = os.path.join(folder, STEPS_FILE)
     try:
         content = json.loads(read_small(path))

@@ -230,7 +230,6 @@ def remove_file(path: str) -> None:
 
 
 def whole_file(path: str) -> ByteRange:
-    """Return the range of all bytes of a file."""
     return ByteRange(path, 0, status_of(path).size)
 
 

@@ -198,7 +198,6 @@ def _log_findings(log: LogCopy, chosen: LogCopy) -> Iterator[Finding]:
 
 
 def _place(log: LogCopy) -> Place:
-    """Return a log by its name on the command line."""
     return Place(node=log.owner.node_id, file=log.name)
 
 

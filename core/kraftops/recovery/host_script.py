@@ -75,13 +75,11 @@ class Host:
 
     @property
     def node_id(self) -> int:
-        """The node id."""
         assert self.copy.config
         return self.copy.config.node_id
 
     @property
     def script_name(self) -> str:
-        """The name of its script."""
         return f"node-{self.node_id}.sh"
 
 

@@ -114,7 +114,6 @@ def _alive(message: str, hint: str, answer: ControllerAnswer) -> RecoveryRefused
 
 
 def _addresses(config: ServerConfig, logs: Sequence[LogCopy], image: MetadataImage) -> Addresses:
-    """Return the addresses of all controllers that logs and configuration know."""
     addresses: dict[tuple[str, int], int | None] = {}
     for node_id, record in image.controllers.items():
         endpoints: Any = image.read(record)[1]["endPoints"]

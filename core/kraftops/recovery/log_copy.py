@@ -236,7 +236,6 @@ class _Observer:
         self._start = snapshot.end_offset if snapshot else 0  # it has the records before it
 
     def observe(self, header: Header, batch: Batch) -> None:
-        """Read the next batch."""
         self.time = max(self.time or 0, header.max_timestamp)
         self.marks.observe(header, batch)
         if header.base_offset >= self._start:

@@ -213,7 +213,6 @@ def newest_elections(
 def _after_elections(
     assigned: Mapping[PartitionKey, Assignment], elections: Iterable[Election]
 ) -> dict[PartitionKey, Assignment]:
-    """Return the partitions as they are after elections."""
     elected = {election.key: election.state for election in elections}
     return {
         key: assignment._replace(state=elected.get(key, assignment.state))
@@ -222,7 +221,6 @@ def _after_elections(
 
 
 def _partition_record_version(metadata_version: int) -> int:
-    """Return the version of a PartitionRecord at a level of metadata.version."""
     return (metadata_version >= _DIRECTORY_LEVEL) + (metadata_version >= _ELR_LEVEL)
 
 

@@ -57,7 +57,6 @@ class LogSource(NamedTuple):
 
     @property
     def is_packed(self) -> bool:
-        """Whether it is in an archive."""
         return self.archive is not None
 
 
@@ -228,7 +227,6 @@ class NodeCopy:
 
     @property
     def node_id(self) -> int | None:
-        """The node id, if the copy has one."""
         if self.config:
             return self.config.node_id
         return self.meta.node_id if self.meta else None

@@ -159,7 +159,6 @@ class RecoveryPlan:
 
     @property
     def cluster_id(self) -> str:
-        """The id of the cluster."""
         return (self.directory.meta and self.directory.meta.cluster_id) or ""
 
     @property

@@ -216,7 +216,6 @@ def _shown(
 def _topic(
     image: MetadataImage, change: EntryChange
 ) -> tuple[ChangeWord, str, str | None, str | None]:
-    """Return what became of a topic, its name, and what it was and is."""
     address = change.before if change.after is None else change.after
     assert address is not None
     _, data = image.read(address)

@@ -169,7 +169,6 @@ def _cut(text: str | None) -> str | None:
 
 
 def _last_change(steps: list[BrokerStep]) -> int | None:
-    """Return the time since which a broker has its state, if it changed."""
     changed = [
         step.time
         for step in steps
@@ -185,7 +184,6 @@ def _bands(
     end: int,
     commands: MetadataCommands,
 ) -> tuple[NodeBands, ...]:
-    """Return the bands of all brokers of the time."""
     image = log.image
     bands_by_node = []
     for broker in sorted({*image.brokers, *steps})[:MOST_BROKERS]:

@@ -31,7 +31,6 @@ class MetadataCommands:
     changes_of: tuple[str, ...] = ()
 
     def record(self, offset: int | None) -> str | None:
-        """Return the command that prints the record at an offset."""
         if offset is None or not self.dump:
             return None
         return join([*self.dump, "--offset", str(offset)])
@@ -48,7 +47,6 @@ class MetadataCommands:
         return f"{join(self.dump)} --since {{from}} --until {{to}}" if self.dump else None
 
     def history(self, topic: str, partition: int | None = None) -> str | None:
-        """Return the command for all changes of a topic or a partition."""
         if not self.shell or not _TOPIC.fullmatch(topic):
             return None
         below = "" if partition is None else f"/{partition}"

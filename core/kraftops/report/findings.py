@@ -206,6 +206,5 @@ def _damage_code(log: Log) -> str:
 def _finding(  # noqa: PLR0913 - the fields of a finding
     code: str, severity: Severity, text: str, place: Place, command: str | None, *, count: int = 1
 ) -> Finding:
-    """Return a finding with the command that shows its records, if there is one."""
     commands = () if command is None else (command,)
     return Finding(code, severity, text, place, commands=commands, count=count)

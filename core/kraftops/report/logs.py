@@ -168,7 +168,6 @@ def _shown_paths(log: LogKey, fields: Mapping[str, Any]) -> Sequence[str]:
 
 
 def _sizes(distribution: Distribution) -> Sizes:
-    """Return a distribution with a histogram of powers of two."""
     counts: dict[int, int] = {}
     for size, count in distribution.counts.items():
         start = 1 << (size.bit_length() - 1) if size > 0 else 0

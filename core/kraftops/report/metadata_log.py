@@ -172,7 +172,6 @@ def _longest(read: _Read, files: LogFiles, span: Span, progress: Progress | None
 
 
 def _damage_in(read: _Read, files: LogFiles) -> Finding | None:
-    """Return the damage that ended the reading of a segment."""
     segments = {segment.path for segment in files.segments}
     for finding in read.loader.image.log_findings:
         if finding.code == DAMAGE and finding.place.file in segments:

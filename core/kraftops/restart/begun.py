@@ -42,7 +42,6 @@ def begun_in(keys: Iterable[str]) -> dict[int, Begun]:
 
 
 def begin_changes(node: int, begun: Begun) -> list[ConfigChange]:
-    """Return the changes that note a restart which begins."""
     topics: dict[str, list[int]] = defaultdict(list)
     for topic, number in begun.leads:
         topics[topic].append(number)
@@ -59,7 +58,6 @@ def begin_changes(node: int, begun: Begun) -> list[ConfigChange]:
 
 
 def end_changes(nodes: Collection[int], keys: Iterable[str]) -> list[ConfigChange]:
-    """Return the changes that remove what is noted of nodes."""
     return [
         ConfigChange(key, Operation.DELETE)
         for key in keys

@@ -77,7 +77,6 @@ def look(access: ClusterAccess) -> tuple[dict[int, Node], Placement]:
 
 
 def names_of(nodes: Sequence[Node]) -> str:
-    """Return nodes with their roles, for people."""
     return ", ".join(f"{node.roles.replace(',', ' and ')} {node.node_id}" for node in nodes)
 
 

@@ -40,7 +40,6 @@ class Versions(NamedTuple):
     last: int | None
 
     def has(self, version: int) -> bool:
-        """Tell whether *version* is in the range."""
         return self.first <= version and (self.last is None or version <= self.last)
 
 
@@ -124,7 +123,6 @@ def _parse_versions(text: str) -> Versions:
 def _parse_fields(
     lines: list[str], indent: int, versions: Versions
 ) -> tuple[tuple[Field, ...], list[str]]:
-    """Return the fields at this depth, and the lines after them."""
     fields: list[Field] = []
     while lines and len(lines[0]) - len(lines[0].lstrip()) == indent:
         name, kind, *options = lines[0].split()

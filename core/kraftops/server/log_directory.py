@@ -138,7 +138,6 @@ class LogDirectory:
 
     @property
     def is_readable(self) -> bool:
-        """Whether it is a directory that can be read."""
         return self.read_problem is None and self.is_directory
 
     @cached_property
@@ -150,7 +149,6 @@ class LogDirectory:
 
     @cached_property
     def bootstrap(self) -> BootstrapFile | None:
-        """Its bootstrap.checkpoint."""
         return read_bootstrap(self.path)
 
     @cached_property
@@ -162,7 +160,6 @@ class LogDirectory:
 
     @property
     def meta_path(self) -> str:
-        """The path of its meta.properties."""
         return os.path.join(self.path, meta_properties.FILE_NAME)
 
     @property
@@ -234,7 +231,6 @@ class LogDirectory:
         return frozenset(topic for (topic, _), offset in starts.items() if offset == 0)
 
     def offset(self, checkpoint: str, topic: str | None, partition: int | None) -> int | None:
-        """Return the offset of a partition in a checkpoint; None if it has none."""
         if topic is None or partition is None:
             return None
         return self.plan.offsets.get(checkpoint, {}).get((topic, partition))

@@ -12,7 +12,6 @@ from kraftops.server.metadata_log.log import read_partition
 
 
 def partition_data_of(folder: str) -> Stake:
-    """Return the amount of data in the directory of a partition."""
     try:
         segments = read_partition(folder).segments
     except OSError:

@@ -116,7 +116,6 @@ class PartitionFiles:
 
     @staticmethod
     def of_segment(segment: SegmentFiles) -> PartitionFiles:
-        """Return the files of one segment."""
         files = partition_files_of(segment.log, ())
         return replace(files, segments=(segment,), is_alone=True)
 
@@ -163,7 +162,6 @@ class _Named(NamedTuple):
 def partition_files_of(
     path: str, names: Sequence[str], folder: DiskFolder | None = None
 ) -> PartitionFiles:
-    """Return the files of some names in the directory of a partition."""
     prefix = os.path.join(path, "")
     files = [_Named(prefix + name, *parts) for name in names if (parts := _parts_of(name))]
     plain = [named for named in files if not named.renamed]
@@ -248,7 +246,6 @@ def _segments(
 
 
 def topic_id_of(path: str) -> bytes | None:
-    """Return the topic id in a partition's directory; None if there is none."""
     try:
         _, identity = read_small(os.path.join(path, TOPIC_ID)).decode().splitlines()[:2]
         return from_text(identity.split()[1])

@@ -35,7 +35,6 @@ _MOST_TOPICS = 3
 
 
 def incident_text(incident: Incident) -> str:
-    """Return what happened, in a sentence or two."""
     sentences = [f"{_subject(incident)} {_words(incident)}{_duration(incident)}"]
     if incident.config and incident.cause != "feature-changed":
         sentences.append(f"before it: {incident.config}")

@@ -249,7 +249,6 @@ class _Tracker:
 
 
 def _racks(image: MetadataImage, changes: Iterable[MetadataChange]) -> dict[int, str | None]:
-    """Return the racks of all brokers of the time."""
     racks = {
         change.broker: state["rack"]
         for change in changes

@@ -35,7 +35,6 @@ class ChangeFilter:
     where: Condition | None = None
 
     def chosen(self, changes: Iterable[MetadataChange]) -> list[MetadataChange]:
-        """Return the changes that are wanted."""
         chosen = [
             change
             for change in changes

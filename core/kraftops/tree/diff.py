@@ -37,7 +37,6 @@ class Difference(NamedTuple):
 
     @property
     def fields(self) -> tuple[FieldChange, ...]:
-        """The fields that differ."""
         return field_changes(self.old, self.new)
 
 

@@ -132,7 +132,6 @@ def _topics_by_name(names: Names) -> Entries:
 
 
 def _of_topic(topic_id: bytes, below: Sequence[str]) -> list[EntryKey]:
-    """Return the entries of a topic: its record, and its partitions or the one in *below*."""
     topic = EntryKey("topics", (topic_id,))
     if not below:
         return [topic, EntryKey("partitions", (topic_id,))]

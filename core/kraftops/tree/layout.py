@@ -67,7 +67,6 @@ def tree_of(
 
 
 def _directory(view: View, rows: list[Row], path: str) -> Directory:
-    """Return the directory at *path*, with these rows below it."""
     depth = len(path) + 1
     names = dict.fromkeys(row.path[depth:].partition("/")[0] for row in rows)
 
@@ -83,7 +82,6 @@ def _directory(view: View, rows: list[Row], path: str) -> Directory:
 
 
 def _control(kind: LeafKind, record: str) -> Callable[[View], Node]:
-    """Return the function that makes the leaf of a control record."""
     return lambda view: Leaf(kind, view.image, (record,))
 
 
@@ -141,8 +139,6 @@ def _failed_replicas(view: View) -> Node:
 def _by_number(
     image: Image, entries: Callable[[Image], Mapping[int, object]], kind: LeafKind
 ) -> Directory:
-    """Return a directory of leaves with numbers for names."""
-
     def get(name: str) -> Node | None:
         number = integer_of(name)
         return Leaf(kind, image, (number,)) if number in entries(image) else None
@@ -247,8 +243,6 @@ def _findings(view: View) -> Node:
 
 
 def findings_of(image: Image, first: int = 0) -> Directory:
-    """Return the directory of an image's findings, with numbers from *first* on."""
-
     def names() -> Iterator[str]:
         total = len(image.log_findings) + len(image.record_findings)
         return map(str, range(first, first + total))

@@ -58,7 +58,6 @@ R = TypeVar("R")
 
 
 def partition_data(topic_id: bytes, number: int, state: PartitionState) -> Data:
-    """Return a partition's state as plain data."""
     return {
         "partitionId": number,
         "topicId": UUIDS[topic_id],
@@ -107,7 +106,6 @@ def broker_data(state: BrokerState) -> Data:
 
 
 def controller_data(data: RegisterControllerRecord) -> Data:
-    """Return a controller's registration as plain data."""
     return _plain(data) | _endpoints_and_features(data)
 
 
@@ -292,8 +290,6 @@ PRODUCER_IDS = _record_kind(
 
 @cache
 def config_kind(*, show_secrets: bool) -> LeafKind:
-    """Return the kind of configuration values."""
-
     def data_of(data: ConfigRecord) -> str | None:
         is_hidden = not show_secrets and is_secret_config(data["resourceType"], data["name"])
         return Redacted(data["value"]) if is_hidden else data["value"]
@@ -370,7 +366,6 @@ METADATA_VERSION = _known_kind(
 
 
 def _control_kind(show: Callable[[Any], object]) -> LeafKind:
-    """Return the kind of leaves that show a field of a control record."""
     newest = _newest_of("quorum")
 
     def value(image: Image, key: Key) -> object:

@@ -54,7 +54,6 @@ def resource_name(resource: Resource) -> str:
 
 
 def resource_of(text: str) -> Resource | None:
-    """Return the resource with this directory name; None if there is none."""
     label, _, name = text.partition(":")
     for number, type_name in RESOURCE_TYPES.items():
         if label == type_name:

@@ -86,7 +86,6 @@ def by_rack(view: View) -> Node:
 
 
 def by_directory(view: View) -> Node:
-    """Return the directory of the partitions with a replica in each directory of a broker."""
     image = view.image
     used = cache(image.fold.directories)
 
@@ -125,7 +124,6 @@ def by_directory(view: View) -> Node:
 
 
 def _view(names: Callable[[], Sequence[str]], get: Callable[[str], Node | None]) -> Directory:
-    """Return a directory of nodes that are elsewhere, too."""
     return Directory(
         names,
         get,
@@ -180,7 +178,6 @@ class _Placed:
                 yield f"{topic}-{number}"
 
     def get(self, name: str) -> Node | None:
-        """Return the leaf of a partition."""
         for topic, number in _parts(name):
             topic_id = self._image.topic_ids.get(topic)
             if topic_id is not None and number in self._numbers(topic_id):

@@ -32,7 +32,6 @@ ByTopic = Mapping[bytes, list[int]]
 
 
 def topics_by_id(view: View) -> Node:
-    """Return the directory of topics by their ids."""
     image = view.image
     fold = image.fold
 
@@ -54,7 +53,6 @@ def topics_by_id(view: View) -> Node:
 
 
 def topics_by_name(view: View) -> Node:
-    """Return the directory of topics by their names."""
     image = view.image
 
     def get(name: str) -> Node | None:
@@ -140,8 +138,6 @@ def _newest_address(image: Image, topic_id: bytes | None) -> tuple[Image, int] |
 
 
 def last_change_below(image: Image, topic_id: bytes | None) -> LastChange | None:
-    """Return the newest change of a topic and its partitions, or of all topics."""
-
     def newest_in(other: Image) -> NewestRecord | None:
         return image.fold.newest_below(topic_id, None if other is image else other.fold)
 

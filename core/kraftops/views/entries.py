@@ -163,7 +163,6 @@ def _of_table(
     rows: Sequence[Sequence[object]],
     keys: Sequence[Sequence[object]],
 ) -> Frame:
-    """Return the frame of rows with their keys in a table of the state."""
     return with_last_change(
         columns[:-3], rows, lambda row: last_change_of(image, table, *keys[row])
     )

@@ -60,7 +60,6 @@ class NewestRows(NamedTuple):
 
 
 def log_columns(dialect: str = KAFKA_DIALECT) -> tuple[Field, ...]:
-    """Return the columns of a metadata log's rows, which are those of a dump."""
     decoder = Query(decoder=METADATA, dialect=dialect).record_decoder
     types = row_types(frozenset({decoder}))
     return tuple(
@@ -148,7 +147,6 @@ def newest_rows(question: LogQuestion, limit: int) -> NewestRows:
 
 
 def _with(question: LogQuestion, **changes: Any) -> LogQuestion:
-    """Return a question with changes of its query."""
     return question._replace(query=replace(question.query, **changes))
 
 

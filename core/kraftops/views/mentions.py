@@ -79,7 +79,6 @@ def offsets_mentioning(
 
 
 def _topic_names_in(question: LogQuestion) -> dict[str, str]:
-    """Return the names of all topics that a log has created, by the texts of their ids."""
     query = replace(question.query, filter=Filter(types=frozenset({"topic"})))
     return {
         row.topic_id: str(json.loads(row.value).get("name"))

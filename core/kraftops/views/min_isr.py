@@ -23,7 +23,6 @@ class MinIsrs(NamedTuple):
     usual: MinIsr
 
     def of(self, topic: str) -> MinIsr:
-        """Return the value of a topic."""
         return self.by_topic.get(topic, self.usual)
 
 

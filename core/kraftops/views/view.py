@@ -63,7 +63,6 @@ def frame_of_rows(columns: Sequence[Field], rows: Sequence[Sequence[object]]) ->
 
 
 def last_columns(*, is_usual: bool = True) -> tuple[Field, ...]:
-    """Return the columns of the last change."""
     return (
         number("lastOffset", "offset of the last change", is_usual=is_usual),
         time("lastTime", "time of the last change", is_usual=is_usual),
@@ -83,7 +82,6 @@ def last_values(change: Callable[[int], Change | None]) -> dict[str, Get]:
 
 
 def last_change_of(image: MetadataImage, table: str, *key: object) -> Change | None:
-    """Return the last change of an entry of the state."""
     entry = EntryKey(table, key)
     last = image.last_change(lambda other: newest_record(other, entry))
     return None if last is None else last.change
@@ -94,7 +92,6 @@ def with_last_change(
     rows: Sequence[Sequence[object]],
     change: Callable[[int], Change | None],
 ) -> Frame:
-    """Return a frame of rows with the columns of the last change behind the others."""
     frame = frame_of_rows(columns, rows)
     return Frame(frame.count, {**frame.columns, **last_values(change)}, frame.sizes)
 

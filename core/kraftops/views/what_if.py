@@ -90,7 +90,6 @@ class Loss(NamedTuple):
         ]
 
     def total(self, result: str) -> int:
-        """Return the number of partitions with a result, or a worse one that implies it."""
         return sum(result in _counted(hit) for hit in self.hits)
 
 

@@ -73,12 +73,10 @@ def leader_time(info: QuorumInfo) -> int:
 
 
 def end_offset(info: QuorumInfo) -> int:
-    """Return the end of the leader's log."""
     return max((v.end_offset for v in info.voters if v.node_id == info.leader), default=-1)
 
 
 def voter_keys(info: QuorumInfo) -> set[tuple[int, bytes | None]]:
-    """Return the voters by id and directory id."""
     return {(voter.node_id, voter.directory_id) for voter in info.voters}
 
 

@@ -74,7 +74,6 @@ class _Page:
             self._width = max(self._width, _HELP_COLUMN + _NARROWEST)
 
     def usage(self, name: str, words: list[str]) -> str:
-        """Return the usage line; the first word stays on the line of the name."""
         lines = [f"usage: {name}"]
         blank = " " * (len(lines[0]) + 1)
         for index, word in enumerate(words):
@@ -85,7 +84,6 @@ class _Page:
         return "\n".join(lines)
 
     def entry(self, label: str, text: str) -> str:
-        """Return a label and its help text."""
         room = self._width - _HELP_COLUMN
         lines = _wrapped(text, room)
         printed = [" ".join(line) for line in lines]
@@ -96,7 +94,6 @@ class _Page:
         return head + blank.join(printed) + "\n"
 
     def text(self, text: str) -> str:
-        """Return paragraphs, each wrapped."""
         paragraphs = [_wrapped(paragraph, self._width) for paragraph in text.split("\n\n")]
         return "\n\n".join("\n".join(map(" ".join, lines)) for lines in paragraphs)
 

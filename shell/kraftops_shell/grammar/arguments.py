@@ -95,7 +95,6 @@ def _ours_in_kafkas_form(
 def _unknown_in_kafkas_form(
     name: str, rest: list[str], commands: Mapping[str, Command]
 ) -> BadLineError:
-    """Return argparse4j's error about a command that is unknown."""
     begun = [other for other in commands if name.strip() and other.startswith(name)]
     if len(begun) == 1:
         _read(commands[begun[0]], rest, commands, kafka=True)  # it checks its arguments first

@@ -121,7 +121,6 @@ class Command(NamedTuple):
         return self.phrase or self.help
 
     def usage_words(self, *, with_flags: bool) -> list[str]:
-        """Return the words of the usage line behind the name."""
         flags = [f"[{flag.label}]" for flag in self.flags] if with_flags else []
         return flags + [
             _COUNTS[argument.nargs].format(argument.name) for argument in self.arguments

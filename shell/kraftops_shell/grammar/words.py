@@ -29,7 +29,6 @@ def words(line: str) -> list[str]:
 
 
 def tokens(line: str) -> list[Token]:
-    """Return the words of a line with their positions."""
     tokens_of_line: list[Token] = []
     word: list[str] = []
     start: int | None = None

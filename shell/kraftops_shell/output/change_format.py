@@ -12,7 +12,6 @@ from kraftops.tree.node import json_text
 
 
 def fields_text(fields: Iterable[FieldChange]) -> str:
-    """Return the changed fields of a value, on one line."""
     return "; ".join(
         f"{name} {json_text(old)} → {json_text(new)}".lstrip() for name, old, new in fields
     )
@@ -24,13 +23,11 @@ def fields_data(fields: Iterable[FieldChange]) -> list[dict[str, object]]:
 
 
 def change_text(change: Change) -> str:
-    """Return offset and time of a change."""
     sign = "<=" if change.is_upper_bound else ""
     return f"{sign}{change.offset}  {iso_time(change.timestamp) or '-'}"
 
 
 def step_text(step: Step) -> str:
-    """Return a change of a leaf, on one line."""
     if step.kind is ChangeKind.CHANGED:
         text = fields_text(step.fields) or "nothing changed"
     else:
@@ -39,7 +36,6 @@ def step_text(step: Step) -> str:
 
 
 def step_data(step: Step) -> dict[str, object]:
-    """Return a change of a leaf as plain data."""
     return {
         **change_data(step.change),
         "type": step.type,
@@ -52,7 +48,6 @@ def step_data(step: Step) -> dict[str, object]:
 
 
 def change_data(change: Change) -> dict[str, object]:
-    """Return offset, time and epoch of a change as plain data."""
     return {
         "offset": change.offset,
         "isInSnapshot": change.is_upper_bound,

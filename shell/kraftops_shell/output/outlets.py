@@ -59,7 +59,6 @@ class StandardOutput:
         self.error = console.error
 
     def write(self, text: str) -> object:
-        """Write text."""
         return self._console.write(text)
 
     def __enter__(self) -> Self:
@@ -92,7 +91,6 @@ class FileOutlet:
             raise self._refusal(error) from None
 
     def write(self, text: str) -> object:
-        """Write text."""
         try:
             return self._file.write(self._console.encode(text))
         except OSError as error:

@@ -82,7 +82,6 @@ def welcome_lines(source: str, image: MetadataImage, width: int) -> list[str]:
 
 
 def _shorter(source: str) -> list[str]:
-    """Return a name, and its ends."""
     names = [source]
     while "/" in names[-1].strip("/"):
         names.append(names[-1].strip("/").partition("/")[2])

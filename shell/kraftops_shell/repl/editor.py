@@ -343,8 +343,6 @@ def _lexer(session: Session) -> Lexer:
         """Colours lines of the session."""
 
         def lex_document(self, document: Document) -> Callable[[int], StyleAndTextTuples]:
-            """Return the parts of each line."""
-
             def parts(number: int) -> StyleAndTextTuples:
                 line = document.lines[number] if number < len(document.lines) else ""
                 try:
@@ -359,7 +357,6 @@ def _lexer(session: Session) -> Lexer:
 
 
 def _history(lines: Iterable[str]) -> InMemoryHistory:
-    """Return a history with some lines."""
     from prompt_toolkit.history import InMemoryHistory
 
     class KeptLines(InMemoryHistory):
@@ -395,7 +392,6 @@ def _completer(
             document: Document,
             complete_event: CompleteEvent,  # noqa: ARG002 - prompt_toolkit's
         ) -> Iterable[Completion]:
-            """Yield the completions of a line."""
             before = document.text_before_cursor
             for candidate in _found(find, session, before):
                 yield Completion(

@@ -60,7 +60,6 @@ def parts_of(session: Session, text: str) -> list[Part]:
 
 
 def _command(session: Session, text: str, start: int, end: int, tokens: list[Token]) -> list[Part]:
-    """Return the parts of a command with its words."""
     command_parts: list[Part] = []
     position = start
     for index, token in enumerate(tokens):

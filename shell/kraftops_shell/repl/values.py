@@ -28,7 +28,6 @@ class Value(NamedTuple):
 
 
 def of(names: Iterable[str], word: str) -> list[Value]:
-    """Return the names that begin as a word does."""
     return [Value(name, name) for name in names if name.startswith(word)]
 
 

@@ -58,7 +58,6 @@ class Console:
         return escaped(text) if self.is_output_terminal and self.is_escaping else text
 
     def shown_lines(self, text: str) -> str:
-        """Return text for the terminal, with its ends of lines and its colours: escaped."""
         if not self.is_escaping:
             return text
         return escaped_lines(text, keeps_colors=self.has_color(for_terminal=True))

@@ -51,7 +51,6 @@ class History:
         return list(enumerate(islice(self._lines, start, None), self._first + start))
 
     def at(self, number: int) -> str | None:
-        """Return the line with a number; None if there is none."""
         index = number - self._first
         return self._lines[index] if 0 <= index < len(self._lines) else None
 

@@ -107,7 +107,6 @@ class ImageSource:
             )
 
     def tree(self, image: MetadataImage) -> Directory:
-        """Return the tree of an image in our form."""
         return tree_of(
             image,
             show_secrets=self.show_secrets,

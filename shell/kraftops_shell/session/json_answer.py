@@ -33,7 +33,6 @@ class JsonAnswer:
             out(f",{json_text(rows)}:[")
 
     def put(self, row: Mapping[str, object]) -> None:
-        """Write a row."""
         self.put_texts([json_text(row)])
 
     def put_texts(self, rows: Sequence[str]) -> None:

@@ -126,7 +126,6 @@ def moved(session: Session, moment: Moment) -> Iterator[None]:
 
 
 def place_line(image: MetadataImage) -> str:
-    """Return offset, time and epoch of a state, in a line."""
     if image.offset < 0:
         return f"@0  {BEGINNING}"
     provenance = image.provenance

@@ -159,7 +159,6 @@ class Session:
         return indent + self.shown_leaf(leaf).replace("\n", f"\n{indent}")
 
     def matches(self, path: str) -> list[Match]:
-        """Return the nodes that a path matches."""
         return list(matches(self.root, path, self.working, with_escapes=not self.is_kafka))
 
     def targets(

@@ -25,7 +25,6 @@ class Settings:
     """The mode where none is chosen."""
 
     def value(self, name: str) -> str:
-        """Return the value of a setting."""
         usual = self.editing_mode if name == "editing-mode" else CHOICES[name][0]
         return self.chosen.get(name, usual)
 

@@ -61,7 +61,6 @@ def editing_mode_of(environment: Mapping[str, str]) -> str:
 def open_settings(
     environment: Mapping[str, str],
 ) -> tuple[Settings, SettingsFile | None, str | None]:
-    """Return settings, their file, and why something of it was left out, if it was."""
     settings = Settings(editing_mode=editing_mode_of(environment))
     path = settings_path(environment)
     file = SettingsFile(path) if path else None

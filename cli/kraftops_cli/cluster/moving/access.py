@@ -68,7 +68,6 @@ class Work:
         self.answer(json_of(fields, thing), text)
 
     def table(self, fields: Sequence[Field], things: Iterable[object]) -> str:
-        """Return a table of things for people."""
         return table_text(self.terminal.console, table_of(fields, things))
 
     def first_of(self, fields: Sequence[Field], things: Sequence[object]) -> str:
@@ -178,7 +177,6 @@ def check_topics(placement: Placement, topics: Iterable[str]) -> None:
 
 
 def move_options(options: MovingOptions) -> MoveOptions:
-    """Return the options of moves."""
     return MoveOptions(options.batch, options.throttle, options.stall_timeout)
 
 

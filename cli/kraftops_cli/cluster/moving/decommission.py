@@ -108,7 +108,6 @@ log is followed instead of asking a broker every second, the brokers stay closed
 partitions until they are down, and settings are removed also from brokers that are down.""",
 )
 def decommission(work: Work, options: DecommissionOptions) -> int:
-    """Run the subcommand; return its exit code."""
     brokers = frozenset(options.ids)
     if options.action == "status":
         return show_operations(work, DECOMMISSION, brokers)

@@ -68,7 +68,6 @@ Partitions that nobody else can lead are listed; the exit code is then 2, unless
 replica and --allow-single-replica is given.""",
 )
 def drain(work: Work, options: DrainOptions) -> int:
-    """Run the subcommand; return its exit code."""
     access, brokers = work.access, frozenset(options.ids)
     placement = access.patiently(access.settled)
     check_registered(placement, brokers)
@@ -121,7 +120,6 @@ Partitions that have other replicas by now, or whose first replica is not in syn
 exit code is then 2.""",
 )
 def undrain(work: Work, options: UndrainOptions) -> int:
-    """Run the subcommand; return its exit code."""
     access = work.access
     restore = plan_restore(access.patiently(access.settled), read_plan(options.plan))
     if restore.moves:

@@ -66,7 +66,6 @@ partitions into the directory that has the fewest, which is then the empty one: 
 case for repair.""",
 )
 def move_dirs(work: Work, options: MoveDirsOptions) -> int:
-    """Run the subcommand; return its exit code."""
     access, broker, source = work.access, options.broker, options.source
     check_registered(access.patiently(access.placement), {broker})
     directories = access.patiently(partial(access.ask_broker, broker, ask_log_dirs))

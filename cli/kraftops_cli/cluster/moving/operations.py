@@ -77,7 +77,6 @@ it waits for the end of what is in flight, and then removes throttles and marks.
 rebalance itself.""",
 )
 def operations(work: Work, options: OperationsOptions) -> int:
-    """Run the subcommand; return its exit code."""
     access, action = work.access, options.action
     if action is None:
         return show_operations(work)

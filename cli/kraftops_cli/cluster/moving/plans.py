@@ -182,7 +182,6 @@ def _lines(work: Work, effects: Effects, *, is_whole: bool) -> Iterator[str]:
 
 
 def state_cell(state: str) -> Styled:
-    """Return the cell of a broker's state."""
     return Styled(state, state_style(state))
 
 

@@ -33,7 +33,6 @@ they can be in. Bytes within 5 % of the mean are even enough. If it is killed, r
 on beside what is in flight.""",
 )
 def rebalance(work: Work, options: PlanOptions) -> int:
-    """Run the subcommand; return its exit code."""
     access = work.access
     placement, disks = work.look()
     if options.plan is None:

@@ -87,7 +87,6 @@ Each partition has an outcome; the exit code is 2 if some cannot be repaired. No
 unregistered: decommission does that. If it is killed, run it again.""",
 )
 def repair(work: Work, options: RepairOptions) -> int:
-    """Run the subcommand; return its exit code."""
     access = work.access
     access.refuse_hidden_topics()
     placement, log_dirs = work.look()
@@ -112,7 +111,6 @@ class _Task:
         return {name for partitions in self.lost.values() for name in partitions}
 
     def plan(self, placement: Placement) -> Repair:
-        """Return what is left to do."""
         leaderships = self.facts.leaderships
         return plan_repair(placement, self.lost, self.limits, leaderships, self.copies)
 

@@ -56,7 +56,6 @@ load brokers evenly. Of replicas that go, those that are not in sync are the fir
 stays. If it is killed, run it again: it goes on where the cluster is.""",
 )
 def replication(work: Work, options: ReplicationOptions) -> int:
-    """Run the subcommand; return its exit code."""
     access, factor = work.access, options.factor
     placement, disks = work.look()
     check_topics(placement, options.topics)

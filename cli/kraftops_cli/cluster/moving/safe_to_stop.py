@@ -68,7 +68,6 @@ gives them, and without it 1 is assumed, and marked. Controllers need DESCRIBE o
 seen.""",
 )
 def safe_to_stop(work: Work, options: StopOptions) -> int:
-    """Run the subcommand; return its exit code."""
     access, nodes = work.access, frozenset(options.ids)
     placement = access.placement()
     quorum = _quorum(access, nodes)
@@ -136,7 +135,6 @@ class StopAnswer(NamedTuple):
         return sorted([*self.asked.dangers, *self.asked.single_replicas])
 
     def rows(self) -> list[NodeStop]:
-        """Return each node with its roles."""
         voters = self.rules.quorum.voters if self.rules.quorum else frozenset()
         rows = []
         for stop in self.alone:

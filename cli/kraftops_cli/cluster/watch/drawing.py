@@ -171,7 +171,6 @@ def _member_lines(cluster: ClusterDescription, console: Console, most: int) -> l
 def _table_lines(
     console: Console, columns: Sequence[Column], rows: Sequence[Sequence[Cell]]
 ) -> list[str]:
-    """Return a table with a line for each row."""
     columns = [replace(column, is_folded=False) for column in columns]
     return table_text(console, Table(columns, rows, names_missing=False)).splitlines()
 

@@ -69,7 +69,6 @@ class ScreenState(LiveState):
 
 
 def with_description(state: ScreenState, description: ClusterDescription) -> ScreenState:
-    """Return the state after an answer of the cluster."""
     happened: list[Happening] = []
     if state.trouble is not None:
         happened.append(Happening(description.now, "good", "there are answers again"))

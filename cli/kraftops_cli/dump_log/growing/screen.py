@@ -89,7 +89,6 @@ def _sorted(state: FollowState) -> FollowState:
 
 
 def _entered(state: FollowState) -> FollowState:
-    """Return the state with the page of the chosen log."""
     logs = _logs(state)
     if state.subject is not None or not logs:
         return state

@@ -75,7 +75,6 @@ def _run(job: SparkJob) -> int:
 
 
 def _paths(plan: Plan, request: SparkRequest) -> list[str]:
-    """Return the paths that workers read and write."""
     paths = [source.path for source in plan.sources]
     is_path = not (request.sink and plan.output and is_table_name(request.sink, plan.output))
     if plan.output is not None and not plan.summary and is_path:

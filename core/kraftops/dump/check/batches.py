@@ -37,7 +37,6 @@ class SeenBatch(NamedTuple):
 
     @property
     def is_abort(self) -> bool:
-        """Whether it aborts a transaction."""
         return self.marker == _ABORT
 
 

@@ -140,7 +140,6 @@ def _metadata_folders(folders: Iterable[str]) -> list[str]:
 def _log_directories(
     folders: Iterable[str], whole_paths: Iterable[str]
 ) -> tuple[dict[str, LogDirectory], list[LogDirectory], list[Finding]]:
-    """Return the log directory of each partition, those that are whole, and findings about them."""
     directories: dict[str, LogDirectory] = {}
 
     @cache
@@ -229,7 +228,6 @@ def _is_tiered(folder: str) -> bool:
 
 
 def _of_topic(topic: str, folders: Iterable[str]) -> Iterator[str]:
-    """Yield the directories of the partitions of a topic."""
     for folder in folders:
         match = PARTITION_NAME.fullmatch(os.path.basename(_whole(folder)))
         if match and match[1] == topic:
@@ -237,7 +235,6 @@ def _of_topic(topic: str, folders: Iterable[str]) -> Iterator[str]:
 
 
 def _whole(folder: str) -> str:
-    """Return a path with a name at its end."""
     is_whole = os.path.basename(folder) not in ("", os.curdir, os.pardir)
     return folder if is_whole else os.path.abspath(folder)
 

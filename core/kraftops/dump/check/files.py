@@ -106,7 +106,6 @@ def _segment(
 
 
 def _base_offset(file: FileName, log: str) -> int:
-    """Return the offset in a name, or that of the first batch."""
     with suppress(UsageError):
         return file.base_offset
     with LogFile(log) as opened:

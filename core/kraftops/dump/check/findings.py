@@ -52,7 +52,6 @@ class Loss:
 
     @property
     def offsets(self) -> int:
-        """The number of offsets."""
         return self.last - self.first + 1
 
 
@@ -87,7 +86,6 @@ class PartitionCheck:
 
     @property
     def state(self) -> State:
-        """The state, by the worst finding."""
         if self.unreadable:
             return State.UNREADABLE
         if not self.findings:
@@ -99,7 +97,6 @@ class PartitionCheck:
 
     @property
     def lost_offsets(self) -> int:
-        """The number of offsets that are lost."""
         return sum(loss.offsets for loss in self.losses)
 
     @property
@@ -108,7 +105,6 @@ class PartitionCheck:
         return sum(loss.bytes for loss in self.losses)
 
     def of_file(self, topic: str | None, partition: int | None) -> Self:
-        """Return it as that of a file in the log of a partition."""
         return replace(self, topic=topic, partition=partition, is_file=True)
 
 
@@ -137,7 +133,6 @@ def offsets_text(first: int, last: int) -> str:
 
 
 def lost_text(first: int, last: int) -> str:
-    """Return in words that offsets are lost."""
     return f"{offsets_text(first, last)} {'is' if first == last else 'are'} lost"
 
 

@@ -66,7 +66,6 @@ class _Entries:
                 yield number, *entry
 
     def _is_zero(self, number: int) -> bool:
-        """Tell whether there is an entry of this number, and it is zero."""
         return self._file.read_at(number * self.size, self.size) == bytes(self.size)
 
     def _zeros(self, number: int) -> None:

@@ -287,7 +287,6 @@ class _PartitionLook:
         return self._surroundings.remote_of(self._files.topic, self._files.partition)
 
     def _compaction(self) -> Compaction:
-        """Return what is known of compaction."""
         topic = self._files.topic or ""
         if topic in _COMPACTED or self._offset(CLEANER) is not None:
             return Compaction(is_done=True)

@@ -84,7 +84,6 @@ class Start:
         return PartitionLoad.of(os.path.basename(self.path), self.outcome)
 
     def recovery(self, *, is_stopped: bool) -> Recovery:
-        """Return what a start does to the segments."""
         if not self.outcomes:
             return Recovery(is_known=True, is_stopped=True)
         outcome = self.outcome

@@ -65,7 +65,6 @@ class Surroundings:
     def locals_of(
         self, topic: str | None, partition: int | None, topic_id: str
     ) -> list[tuple[str, Span]]:
-        """Return the paths and the offsets of the local logs of a partition."""
         return [
             (check.path, (check.start, check.end - 1))
             for check in self.locals

@@ -125,7 +125,6 @@ def _damage_outcome(
 
 
 def _row_outcome(row: Row, query: Query) -> Outcome:
-    """Return a row in the format of a query, as an outcome of an engine."""
     if query.output_format.is_columns:
         names = [name for name in COLUMNS if query.columns is None or name in query.columns]
         from kraftops.engine.columns import columns_of

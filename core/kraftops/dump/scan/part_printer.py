@@ -42,7 +42,6 @@ class PartPrinter:
         self._scan: EngineScan | None = None
 
     def __call__(self, part: ByteRange, emit: Callable[[PartResult], None]) -> Iterator[bytes]:
-        """Yield the output of a byte range."""
         report = Report()
         done, self._size = part.start, None
         for chunk in self.chunks(part, report):
@@ -214,7 +213,6 @@ def _first_offset(reader: LogReader) -> tuple[int, Batch | None]:
 
 
 def _name_line(name: FileName, report: Report) -> bytes:
-    """Return the line about the name of a log or snapshot."""
     label = "Log starting offset:" if name.kind is FileKind.LOG else "Snapshot end offset:"
     if name.is_bootstrap:
         return b"KRaft bootstrap snapshot\n"

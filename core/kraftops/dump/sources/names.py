@@ -210,8 +210,6 @@ def _with_parents(path: str) -> Iterator[str]:
 
 
 def _in_directory(path: str, names: list[str], look: _Look) -> list[Log]:
-    """Return the log in a partition's directory, or the logs in a log directory."""
-
     def names_inside(directory: str) -> list[str] | None:
         return _readable_names(directory, look) if is_directory(directory) else None
 

@@ -48,7 +48,6 @@ NamesInside = Callable[[str], list[str] | None]
 def logs_in(
     path: str, names: list[str], names_inside: NamesInside, *, from_start: bool
 ) -> list[Log]:
-    """Return the log in a partition's directory, or the logs in a log directory."""
     log = partition_log(path, names, from_start=from_start)
     if log:
         return [log]
@@ -69,7 +68,6 @@ def logs_in(
 
 
 def partition_log(path: str, names: list[str], *, from_start: bool) -> Log | None:
-    """Return the log in the directory of a partition; None if it holds none."""
     begin = os.path.join(path, "")
     files = [file for name in names if (file := file_name(begin + name)) and not file.renamed]
     chosen = segments = _segments(files)
@@ -99,7 +97,6 @@ class NoLogError(UsageError):
 
 
 def no_log(path: str, names: Iterable[str]) -> NoLogError:
-    """Return the error of a directory that holds no log."""
     other = next((name for name in names if name.endswith(".log")), None)
     if other is None:
         hint = "name the directory of a partition, or a log directory"

@@ -132,8 +132,6 @@ def _add_directory(tree: dict[str, list[Entry]], uri: str) -> None:
 
 
 def _in_directory(uri: str, tree: _Tree, *, from_start: bool) -> list[Log]:
-    """Return the log in a partition's directory, or the logs in a log directory."""
-
     def names_inside(directory: str) -> list[str] | None:
         return [entry.name for entry in tree[directory]] if directory in tree else None
 

@@ -42,7 +42,6 @@ class NoDetails:
         """Add nothing."""
 
     def fields(self) -> dict[str, Any]:
-        """Return no fields."""
         return {}
 
 

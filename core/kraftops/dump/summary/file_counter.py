@@ -298,5 +298,4 @@ class FileCounter:
 
 
 def _whole(count: int, size: int, label: Label) -> Counted:
-    """Return the counts of a batch with all its records."""
     return Counted(count, size, 0, None, None, [(label, count, size)] if count else [], None, [])

@@ -158,11 +158,9 @@ class Groups:
         self.is_whole = self.is_whole and later.is_whole
 
     def fields(self) -> dict[str, Any]:
-        """Return the fields of a summary."""
         return {"groups": self.as_dict()}
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the groups at the end of the log."""
         self.groups.trim()
         groups = [
             _row(group, {key: value for key, (_, value) in entries.items() if value is not None})
@@ -231,7 +229,6 @@ def _state(kind: _Kind | None, values: _Values, members: int) -> str:
 
 
 def _offsets(values: _Values) -> list[dict[str, Any]]:
-    """Return the offsets of a group, by topic and partition."""
     rows = []
     for key, (offset, leader_epoch, time) in _of_type(values, _OFFSET):
         topic, partition = decode_utf8(key[2:-4]), int.from_bytes(key[-4:], signed=True)

@@ -33,7 +33,6 @@ class Amount:
         self.size = size
 
     def add(self, count: int, size: int) -> None:
-        """Count more."""
         self.count += count
         self.size += size
 
@@ -52,7 +51,6 @@ class Distribution:
         self.max: int | None = None
 
     def add(self, value: int) -> None:
-        """Count a value."""
         counts = self.counts
         if not self.is_exact:
             self._extend(value)

@@ -66,7 +66,6 @@ def summarise(
 
 
 def scope_of(query: Query, counting: Counting = EVERYTHING) -> Scope:
-    """Return the scope of the summaries of a query."""
     has_quota = counting.quota is not None
     is_chosen = has_quota or not query.filter.is_empty
     decoder, chosen = query.record_decoder, query.filter

@@ -56,7 +56,6 @@ class DamageSites:
         self.first: list[DamageSite] = []
 
     def add(self, site: DamageSite) -> None:
-        """Count a site."""
         self.count += 1
         self.size += site.size
         if len(self.first) < _SITES_LISTED:
@@ -69,7 +68,6 @@ class DamageSites:
         self.first = (self.first + later.first)[:_SITES_LISTED]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return count, bytes and the first sites."""
         return {
             "count": self.count,
             "bytes": self.size,

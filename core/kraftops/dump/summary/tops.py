@@ -41,7 +41,6 @@ class LogTops:
         self.producers.merge(tops.producers)
 
     def add_batch(self, path: str, batch: LargeBatch) -> None:
-        """Add a batch of data."""
         least = self.batches[-1][1].size if len(self.batches) == MOST_LARGEST else -1
         if batch.size >= least:
             self.batches = _largest_batches([*self.batches, (path, batch)])

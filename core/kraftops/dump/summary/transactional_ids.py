@@ -110,7 +110,6 @@ class TransactionalIds:
         """Count nothing: the log has only records about transactions, and none of its own."""
 
     def add(self, change: IdChange) -> None:
-        """Count a change."""
         transactional_id, state = change
         states = self.ids.get(transactional_id)
         if states is None:
@@ -145,7 +144,6 @@ class TransactionalIds:
         }
 
     def ids_dict(self) -> dict[str, Any]:
-        """Return the transactional ids at the end of the log."""
         rows = [
             {
                 "transactionalId": decode_utf8(transactional_id),

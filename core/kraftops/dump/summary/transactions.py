@@ -127,7 +127,6 @@ class Transactions:
         }
 
     def producers_dict(self) -> dict[str, Any]:
-        """Return the number of producers, and a list of the transactional ones."""
         self.producers.trim()
         self.idempotent.trim()
         return {

@@ -59,7 +59,6 @@ class RemoteSegment:
 
     @property
     def log_name(self) -> str:
-        """The name of its log in a tier."""
         return f"{self.start:020}-{self.segment_id}.log"
 
     def epoch_at(self, offset: int) -> int:
@@ -105,7 +104,6 @@ class RemoteMetadata:
     damage: tuple[tuple[str, str], ...] = ()
 
     def of_segments(self, segment_ids: Iterable[str]) -> RemotePartition | None:
-        """Return the partition that has one of some segments; None if none has."""
         ids = set(segment_ids)
         return next(
             (

@@ -45,7 +45,6 @@ class Output:
             self._marks.append(self._size)
 
     def count_row(self) -> None:
-        """Count a row of columns."""
         self._size += 1
 
     def failure(self, position: int, reason: str) -> None:

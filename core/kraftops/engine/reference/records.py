@@ -104,7 +104,6 @@ def sized_records(
 def _read(
     buffer: bytes, pos: int, header: Header, *, skips_headers: bool = False
 ) -> tuple[Record, int]:
-    """Return the record at *pos* and the position after it."""
     base_offset, base_timestamp = header.base_offset, header.base_timestamp
     if len(buffer) > LONG and read_varint(buffer, pos)[0] > LONG:
         # A slice of a view copies nothing.

@@ -44,7 +44,6 @@ class RowScan:
     last_offset: int | None = None
 
     def __init__(self, request: Request, output: Output, writer: Writer, meter: Meter) -> None:
-        """Write rows to *writer*, and notes to *output*."""
         self._path, self._query = request.path, request.query
         self._out, self._meter = output, meter
         self._writer = writer
@@ -148,20 +147,17 @@ class ColumnWriter:
         return bool(self._rows)
 
     def add(self, row: Row) -> None:
-        """Collect a row."""
         self._rows.append(row)
         self.has_views |= isinstance(row.key, LongText) or isinstance(row.value, LongText)
         self._out.count_row()
         self._size += (row.key_size or 0) + (row.value_size or 0) + _ROW_BYTES
 
     def take(self, outcome: Outcome) -> Outcome:
-        """Return *outcome* with the columns so far."""
         rows, self._rows, self._size, self.has_views = self._rows, [], 0, False
         return outcome._replace(rows=len(rows), columns=columns_of(rows, self._names))
 
 
 def row_scan(request: Request, output: Output, meter: Meter) -> tuple[RowScan, ColumnWriter | None]:
-    """Return a scan in the format of the request, and its writer of columns, if it has one."""
     form = request.query.output_format
     if form.is_columns:
         columns = ColumnWriter(request.query.columns, output)

@@ -37,7 +37,6 @@ class RowBuilder:
         self._checked: tuple[Batch | None, bool] = None, False
 
     def matches(self, batch: Batch, header: Header, record: Record) -> bool:
-        """Tell whether a record of magic 2 matches."""
         if self._is_all or self._is_by_offset_and_time:
             return self._may_match(header, record)
         return self.row(batch, header, record) is not None

@@ -362,12 +362,10 @@ class Loader:
 
 
 def new_loader(image: MetadataImage, limits: Limits) -> Loader:
-    """Return a loader of the whole state."""
     return Loader(Replay(image, limits))
 
 
 def _damage_of(batch: Batch) -> str | None:
-    """Return the damage of a batch; None if it is sound."""
     if len(batch.data) > _MAGIC and batch.is_legacy:
         return f"a batch of magic {batch.data[_MAGIC]}, which no metadata log has"
     try:

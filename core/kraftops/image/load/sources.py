@@ -172,7 +172,6 @@ def _names(directory: str) -> list[str]:
 
 
 def segments_from(segments: tuple[FileName, ...], end: int) -> list[FileName]:
-    """Return the segments that may have offsets from *end* on."""
     bases = [base_offset_of(segment) for segment in segments[1:]]
     kept = [segment for segment, following in zip(segments, bases, strict=False) if following > end]
     return [*kept, *segments[-1:]]

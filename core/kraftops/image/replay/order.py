@@ -28,7 +28,6 @@ class LogOrder:
         self._path = ""  # the file with the last repeat
 
     def copy(self) -> LogOrder:
-        """Return one that goes on by itself."""
         return copy(self)
 
     def follow(self, header: Header, path: str) -> Iterator[tuple[str, str]]:

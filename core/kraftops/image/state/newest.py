@@ -17,7 +17,6 @@ def newest_record(image: MetadataImage, entry: EntryKey) -> NewestRecord | None:
 
 
 def _single(address: int | None) -> NewestRecord | None:
-    """Return the newest record of an entry that a single record makes."""
     return None if address is None else NewestRecord(address, 1)
 
 

@@ -59,7 +59,6 @@ class Course:
         )
 
     def copy(self) -> Course:
-        """Return one that goes on by itself."""
         return replace(self, loader=self.loader.copy(), following=None, size=0)
 
     def is_still_there(self) -> bool:

@@ -68,7 +68,6 @@ ANY = Wanted()
 
 
 def _place(change: EntryChange) -> tuple[int, list[tuple[int, str]]]:
-    """Return the place of a change among those of its record."""
     parts = [(part, "") if isinstance(part, int) else (0, str(part)) for part in change.key]
     return TABLES.index(change.table), parts
 

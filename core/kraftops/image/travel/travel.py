@@ -191,7 +191,6 @@ class Travel:
         return course.image
 
     def _route_to(self, limits: Limits) -> _Route:
-        """Return the route to the state within limits."""
         files = files_of(self.names)
         first = None
         for plan, findings in read_plans(files, limits):

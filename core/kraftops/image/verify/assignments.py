@@ -191,7 +191,6 @@ def without_wrong_rewrites(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def lost_text(findings: Sequence[Finding]) -> str:
-    """Return the partitions of findings with the sums of their records and bytes."""
     names = [finding.place.partition_name for finding in findings]
     stakes = [finding.stake for finding in findings if finding.stake]
     names_text = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")

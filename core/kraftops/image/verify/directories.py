@@ -104,7 +104,6 @@ def partition_loss(
 def place_of_partition(
     directory: str, partition: PartitionDirectory, node_id: int | None = None
 ) -> Place:
-    """Return the place of a partition in a log directory, as that is named."""
     path = os.path.join(directory, os.path.basename(partition.path))
     return Place(node_id, directory, partition.topic, partition.number, path)
 

@@ -165,7 +165,6 @@ def _unflushed_bytes(files: PartitionFiles, directory: LogDirectory) -> int:
 
 
 def _topics(image: MetadataImage | None) -> Topics:
-    """Return what the metadata says of topics."""
     if image is None:
         return UNKNOWN_TOPICS
     configs = {

@@ -102,7 +102,6 @@ def partitions_of_others(image: MetadataImage, path: str, node_id: int) -> Itera
 
 
 def refusal(findings: Sequence[Finding]) -> LossRefused:
-    """Return the refusal that names the partitions that would be lost."""
     (directory, *more) = dict.fromkeys(finding.place.directory for finding in findings)
     where = directory if not more else f"{directory} and {len(more)} more"
     return LossRefused(
@@ -214,7 +213,6 @@ def _voter_losses(plan: FormatPlan, target: Target, logs: Sequence[_Log]) -> Ite
 
 
 def _content(log: _Log) -> str:
-    """Return what is in a metadata log, for people."""
     image = log.image
     names = [topic.name for topic in image.topics.values()]
     count = sum(len(image.fold.numbers(topic_id)) for topic_id in image.topics)

@@ -113,7 +113,6 @@ def replica_findings(sources: Sequence[str]) -> Iterator[Finding]:
 
 
 def _deviation(offset: int, odd: _Replica, usual: _Replica, *, is_present: bool) -> Finding:
-    """Return the finding that a replica differs from the majority."""
     there = _described(usual) if usual.offset == offset else "nothing"
     here = _described(odd) if is_present else f"nothing before offset {odd.offset}"
     first = _first_difference(odd, usual) if is_present and usual.offset == offset else offset

@@ -167,7 +167,6 @@ def _topics(image: MetadataImage) -> Iterator[Finding]:
 
 
 def _log_dirs(image: MetadataImage) -> dict[int, list[bytes]]:
-    """Return the log directories of brokers."""
     return {
         broker_id: image.broker_state(broker, whole=False)["logDirs"]
         for broker_id, broker in image.brokers.items()

@@ -165,7 +165,6 @@ class _UnusualMembers:
         return self._tar.next()
 
     def read(self, info: tarfile.TarInfo) -> Member | None:
-        """Return a member; None of a directory."""
         kind = _tar_kind(info)
         modified = _possible(info.mtime)
         if kind is not MemberKind.FILE:

@@ -45,7 +45,6 @@ class Skipped(NamedTuple):
     is_damaged: bool = False
 
     def error(self, path: str) -> SourceError:
-        """Return what is said of it, of the archive *path*."""
         place = f"{path}!/{self.name}" if self.name else f"the rest of {path}"
         kind = DamagedArchive if self.is_damaged else SourceError
         name = place if self.name else path

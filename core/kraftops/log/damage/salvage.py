@@ -308,7 +308,6 @@ def _stated_size(head: bytes) -> int:
 
 
 def last_offset(batch: Batch) -> int:
-    """Return the last offset of a batch of any magic."""
     return legacy.header(batch).offset if batch.is_legacy else batch.header.last_offset
 
 

@@ -45,7 +45,6 @@ _NEGATED = [
 
 
 def outcomes_of(condition: syntax.Condition) -> Outcomes:  # noqa: PLR0911 - one a kind
-    """Return the function to the outcomes of a condition."""
     match condition:
         case syntax.And(parts):
             return partial(_all, tuple(map(outcomes_of, parts)))
@@ -108,7 +107,6 @@ def _decided(
     decide: Callable[..., bool | None],
     find: Find,
 ) -> int:
-    """Return the outcomes for all candidates of the operands."""
     candidates_by_operand = [
         candidates for values in operands if (candidates := values(find)) is not None
     ]

@@ -97,7 +97,6 @@ class Searcher:
     """A search for a program: a step for each character of a text, whatever the program is."""
 
     def __init__(self, steps: Program) -> None:
-        """Search for *steps*."""
         self.match = len(steps) - 1
         """The step that says that the program is found."""
         self._steps = steps
@@ -198,7 +197,6 @@ def many(steps: Steps) -> Steps:
 
 
 def any_of(alternatives: Sequence[Steps]) -> Steps:
-    """Return steps that find one of some others, at least one."""
     remaining = list(alternatives)
     while len(remaining) > 1:
         pairs = zip(remaining[::2], remaining[1::2], strict=False)
@@ -229,7 +227,6 @@ class _Compiler:
         self._at = 4 if self._ignores_case else 0
 
     def program(self) -> Program:
-        """Return the program of the whole pattern."""
         steps = self._alternatives(0)
         if self._at < len(self._pattern):
             raise self._refusal("`)` without `(`")
@@ -334,7 +331,6 @@ class _Compiler:
         return [*part * least, *rest]
 
     def _class(self) -> Ranges:
-        """Return the ranges of a class, behind its bracket."""
         is_negated = self._has("^")
         ranges: list[tuple[int, int]] = []
         while not (ranges and self._has("]")):
@@ -361,7 +357,6 @@ class _Compiler:
         return self._escaped() if character == "\\" else ((ord(character), ord(character)),)
 
     def _escaped(self) -> Ranges:
-        """Return the ranges of what follows a backslash."""
         character = self._peek()
         if match := _CODES.match(self._pattern, self._at):
             self._at = match.end()

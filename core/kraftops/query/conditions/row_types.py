@@ -26,7 +26,6 @@ from kraftops.schema.message import SCALARS, Field, Message
 
 @cache
 def row_types(decoders: frozenset[Decoder]) -> dict[str, FieldType]:
-    """Return the types of the columns of rows that some decoders read."""
     shown_messages = [decoder.shown_messages() for decoder in decoders]
     shown_messages.append(ShownMessages(values=[message for *_, message in definitions()]))
     keys = _fields((shown_message.keys, shown_message.embedded) for shown_message in shown_messages)
@@ -59,7 +58,6 @@ def _one_of(values: Iterable[str]) -> FieldType:
 def _fields(
     messages_by_decoder: Iterable[tuple[Iterable[Message], Mapping[str, Message]]],
 ) -> dict[str, FieldType]:
-    """Return the types of the fields of messages together, by name."""
     types_by_name: dict[str, list[FieldType]] = {}
     for messages, embedded in messages_by_decoder:
         for message in messages:

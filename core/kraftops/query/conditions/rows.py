@@ -32,7 +32,6 @@ class RowCondition:
         return bool(self._outcomes(find) & TRUE)
 
     def holds(self, row: Row) -> bool:
-        """Tell whether a row matches."""
         return self._outcomes(row_values(row)) == TRUE
 
 
@@ -68,7 +67,6 @@ class _HeaderValues:
         }
 
     def find(self, names: tuple[str, ...]) -> Candidates:
-        """Return the candidates for a path."""
         if len(names) == 1 and names[0] in self._values:
             return self._values[names[0]], None
         return None

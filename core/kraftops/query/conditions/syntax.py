@@ -116,12 +116,10 @@ def conjuncts(condition: Condition | None) -> list[Condition]:
 
 
 def all_of(conditions: list[Condition]) -> Condition | None:
-    """Return the condition that all of some hold; None for none."""
     return And(tuple(conditions)) if len(conditions) > 1 else next(iter(conditions), None)
 
 
 def paths_of(condition: Condition | Operand) -> Iterator[Path]:
-    """Yield the paths in a condition."""
     match condition:
         case Path():
             yield condition
@@ -136,7 +134,6 @@ def paths_of(condition: Condition | Operand) -> Iterator[Path]:
 
 
 def text_of(condition: Condition) -> str:  # noqa: PLR0911 - one a kind
-    """Return a text that is parsed to the same condition."""
     match condition:
         case Compare(first, operator, second):
             return f"{_operand(first)} {operator} {_operand(second)}"

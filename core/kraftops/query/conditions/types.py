@@ -44,7 +44,6 @@ class _Check:
         self._refusal = partial(refusal, text)
 
     def condition(self, condition: syntax.Condition) -> syntax.Condition:  # noqa: PLR0911 - one a kind
-        """Return the condition with resolved times."""
         match condition:
             case syntax.And(parts):
                 return syntax.And(tuple(map(self.condition, parts)))
@@ -198,7 +197,6 @@ class _Check:
         )
 
     def _shown(self, operand: syntax.Operand) -> str:
-        """Return an operand and what it is."""
         match operand:
             case syntax.Path(names):
                 return f"{syntax.path_text(names)} is {_named(self._type(operand))}"

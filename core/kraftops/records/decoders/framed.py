@@ -70,7 +70,6 @@ class FramedDecoder:
 
     @property
     def has_types(self) -> bool:
-        """Whether records have types."""
         return True
 
     @property
@@ -79,19 +78,15 @@ class FramedDecoder:
         return dialect(self.dialect)
 
     def configured(self, options: DecoderOptions) -> FramedDecoder:
-        """Return the decoder for a dialect."""
         return replace(self, dialect=options.dialect) if self.has_dialects else self
 
     def type_names(self) -> Iterable[str]:
-        """Return the names of all record types."""
         return map(type_name, self.framing.messages.values())
 
     def shown_messages(self) -> ShownMessages:
-        """Return the messages that values of rows show."""
         return ShownMessages(values=self.framing.messages.values())
 
     def type_reader(self) -> Callable[[Record], str | None]:
-        """Return a function to the type of a record."""
         framing = self.framing
 
         def read(record: Record) -> str | None:
@@ -104,7 +99,6 @@ class FramedDecoder:
         return read
 
     def label_reader(self) -> ReadLabel:
-        """Return a function to the label of a record."""
         framing = self.framing
 
         def label(record: Record) -> Label:
@@ -135,7 +129,6 @@ class FramedDecoder:
         return bounded_meaning(kind, meaning)
 
     def meaning_reader(self, *, show_secrets: bool) -> ReadMeaning:
-        """Return a function to the meaning of a record."""
         kind, framing = self.name, self.framing
 
         def unread(record: Record, unknown: Unknown) -> Meaning:
@@ -190,7 +183,6 @@ class FramedDecoder:
         return bounded_texts(texts)
 
     def native_description(self) -> dict[str, Any]:
-        """Return the decoder's description for the compiled engine."""
         framing, templates = self.framing, self.templates()
         return {
             "form": "framed",

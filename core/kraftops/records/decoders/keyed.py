@@ -64,7 +64,6 @@ class KeyedDecoder:
 
     @property
     def has_types(self) -> bool:
-        """Whether records have types."""
         return True
 
     @property
@@ -73,11 +72,9 @@ class KeyedDecoder:
         return False
 
     def configured(self, options: DecoderOptions) -> KeyedDecoder:  # noqa: ARG002 - nothing to choose
-        """Return the decoder itself."""
         return self
 
     def messages(self) -> _Messages:
-        """Return the (key, value) messages by record type."""
         return _messages(self.table)
 
     def numbered_names(self) -> dict[int, str]:
@@ -88,11 +85,9 @@ class KeyedDecoder:
         }
 
     def type_names(self) -> Iterable[str]:
-        """Return the names of all record types."""
         return self.numbered_names().values()
 
     def shown_messages(self) -> ShownMessages:
-        """Return the messages that keys and values of rows show."""
         keys, values = zip(*self.messages().values(), strict=True)
         embedded = _embedded_messages(self.embedded) if self.embedded else {}
         return ShownMessages(keys, values, embedded)
@@ -136,7 +131,6 @@ class KeyedDecoder:
         return bounded_meaning(kind, meaning)
 
     def meaning_reader(self, *, show_secrets: bool) -> ReadMeaning:  # noqa: ARG002 - no secrets
-        """Return a function to the meaning of a record; no field is secret."""
         kind = self.name
 
         def meaning(record: Record) -> Meaning:
@@ -171,7 +165,6 @@ class KeyedDecoder:
         return bounded_texts(texts)
 
     def native_description(self) -> dict[str, Any]:
-        """Return the decoder's description for the compiled engine."""
         names = self.numbered_names()
         return {
             "form": "keyed",
@@ -244,12 +237,10 @@ class KeyedDecoder:
         return key_text, f'{{"version":"{version}","data":{data}}}'
 
     def _label(self, head: bytes) -> Label:
-        """Return the label of a record by the first two bytes of its key and of its value."""
         version = int.from_bytes(head[2:], signed=True) if len(head) == 4 else None
         return self.label_of(int.from_bytes(head[:2], signed=True), version)
 
     def _key_type(self, key: bytes) -> str | None:
-        """Return the name of the record type in a key."""
         key_decoded = self.decode(key, None)[0]
         if isinstance(key_decoded, Unknown):
             return None if key_decoded.type is None else unknown_name(key_decoded.type)

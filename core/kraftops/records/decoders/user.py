@@ -57,7 +57,6 @@ class UserDecoder:
 
     @property
     def has_types(self) -> bool:
-        """Whether records have types."""
         return False
 
     @property
@@ -66,7 +65,6 @@ class UserDecoder:
         return False
 
     def configured(self, options: DecoderOptions) -> UserDecoder:
-        """Return the decoder for the classes in *options*."""
         return replace(
             self,
             key_class=options.key_class or self.key_class,
@@ -91,11 +89,9 @@ class UserDecoder:
         return lambda _: label
 
     def label_of(self, number: int | None, version: int | None) -> Label:  # noqa: ARG002 - there are no types
-        """Return the label of all records."""
         return Label(self.name, None)
 
     def head_reader(self) -> ReadMeaning:
-        """Return a function to the kind of a record."""
         meaning = Meaning(self.name)
         return lambda _: meaning
 
@@ -130,7 +126,6 @@ class UserDecoder:
         return texts
 
     def native_description(self) -> dict[str, Any]:
-        """Return the decoder's description for the compiled engine."""
         return {"form": "user", "key": _NATIVE[self.key_class], "value": _NATIVE[self.value_class]}
 
 

@@ -161,7 +161,6 @@ def _read(
 def _with_end(
     copy: PartitionCopy, files: PartitionFiles, epochs: LeaderEpochs, start: Start
 ) -> tuple[PartitionCopy, Sequence[Finding]]:
-    """Return a copy with the end that a start leaves it, and what the start takes from it."""
     folder = files.folder
     assert folder
     loads = [outcome for outcome in start.outcomes if outcome.end_offset is not None]

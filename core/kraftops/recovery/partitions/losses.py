@@ -106,7 +106,6 @@ def assignments(image: MetadataImage) -> dict[PartitionKey, Assignment]:
 def copies_by_partition(
     copies: Iterable[PartitionCopy],
 ) -> dict[PartitionKey, list[PartitionCopy]]:
-    """Return the copies of each partition that has a topic id."""
     by_partition: dict[PartitionKey, list[PartitionCopy]] = {}
     for copy in copies:
         if copy.topic_id is not None:

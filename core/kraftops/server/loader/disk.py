@@ -77,7 +77,6 @@ class Disk:
         return True
 
     def names(self, suffixes: str | tuple[str, ...]) -> list[str]:
-        """Return the names of files with one of these suffixes."""
         return [name for name in self.files if name.endswith(suffixes)]
 
     def read(self, file: DiskFile, position: int, count: int) -> bytes:

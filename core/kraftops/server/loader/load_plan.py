@@ -193,7 +193,6 @@ class PartitionLoad(NamedTuple):
 
     @staticmethod
     def of(name: str, outcome: LoadOutcome) -> PartitionLoad:
-        """Return what an outcome means."""
         refusal = outcome.refusal
         return PartitionLoad(
             name,

@@ -98,7 +98,6 @@ class _Load:
             self._topic_id = topic_id_of(self._disk.read_whole(PARTITION_METADATA))
 
     def outcome(self, names_before: set[str], refusal: Refusal | None) -> LoadOutcome:
-        """Return what has become of the partition."""
         files = self._disk.files
         loads = refusal is None
         return LoadOutcome(

@@ -62,25 +62,21 @@ class Segment:
 
     @property
     def log_name(self) -> str:
-        """The name of its log."""
         return self._name(LOG)
 
     @property
     def offset_index(self) -> OffsetIndex:
-        """Its offset index."""
         if self._offset_index is None:
             self._offset_index = OffsetIndex(self._disk, self._name(INDEX), self.base_offset)
         return self._offset_index
 
     @property
     def time_index(self) -> TimeIndex:
-        """Its time index."""
         if self._time_index is None:
             self._time_index = TimeIndex(self._disk, self._name(TIME_INDEX), self.base_offset)
         return self._time_index
 
     def batches(self, position: int, depth: Depth, stop: int | None = None) -> Iterator[LogBatch]:
-        """Yield the batches from a position on."""
         return self._disk.batches(self.log, position, depth, stop)
 
     def is_sane(self, *, has_new_time_index: bool) -> bool:
@@ -291,7 +287,6 @@ class Segment:
         self.rename(DELETED)
 
     def delete(self) -> None:
-        """Delete its files."""
         for kind in (LOG, *INDEXES):
             self._disk.delete(self._name(kind))
 
@@ -331,12 +326,10 @@ class Segments:
         self._segments[segment.base_offset] = segment
 
     def remove(self, base_offset: int) -> None:
-        """Remove a segment."""
         if self._segments.pop(base_offset, None) is not None:
             self.base_offsets.remove(base_offset)
 
     def clear(self) -> None:
-        """Remove all segments."""
         self._segments.clear()
         self.base_offsets.clear()
 

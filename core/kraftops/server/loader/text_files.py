@@ -48,7 +48,6 @@ class LeaderEpochs:
 
     @property
     def latest(self) -> int | None:
-        """The latest epoch, if there is one."""
         return self._entries[-1].epoch if self._entries else None
 
     def assign(self, entry: EpochEntry) -> bool:

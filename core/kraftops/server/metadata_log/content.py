@@ -127,7 +127,6 @@ class RecordReader:
         self._directories: dict[int, tuple[bytes, ...]] = {}
 
     def content(self) -> LogContent:
-        """Return the content of the records so far."""
         return LogContent(
             quorum=self.quorum,
             features=dict(self._features),
@@ -195,7 +194,6 @@ def voters_of(data: Any) -> tuple[Voter, ...]:
 
 
 def read_snapshot(snapshot: Snapshot, reader: RecordReader) -> Iterator[Damage]:
-    """Have *reader* read a snapshot; yield its damage."""
     path = snapshot.path
     batches = WholeBatches(path)
     has_footer = False
@@ -245,7 +243,6 @@ class _LogReader:
         return [self._cut] if self._cut and (self._cut.lost or 0) > kept_end else []
 
     def read(self, segment: Segment) -> None:
-        """Read the next segment."""
         path = segment.path
         batches = WholeBatches(path, checked_from=self._checked_from)
         if not self._cut:

@@ -31,7 +31,6 @@ class Segment(NamedTuple):
 
     @property
     def index_path(self) -> str:
-        """The path of its offset index."""
         return f"{self.path.removesuffix('.log')}.index"
 
 

@@ -68,7 +68,6 @@ class MetadataLog:
 
     @property
     def quorum(self) -> VoterSet:
-        """The voters."""
         return self.content.quorum
 
     @property
@@ -78,7 +77,6 @@ class MetadataLog:
 
     @property
     def damage(self) -> tuple[Damage, ...]:
-        """The damage."""
         return self.content.damage
 
 

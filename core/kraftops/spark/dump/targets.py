@@ -70,7 +70,6 @@ class Target:
         return is_remote(self.path)
 
     def attempt_name(self, part: str, ending: str, attempt: int | str) -> str:
-        """Return the name under which an attempt writes a part."""
         return f"{part}-{self.run}-{attempt}{ending}{_UNFINISHED if self.is_remote else ''}"
 
     @contextmanager

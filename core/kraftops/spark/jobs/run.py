@@ -146,7 +146,6 @@ def awaited(session: Session, call: Callable[[], R]) -> R:
 
 
 def _name(work: object) -> str:
-    """Return the name of work in words, as its class is called."""
     inner = work.work if isinstance(work, RetryByRange) else work
     name = getattr(inner, "__name__", type(inner).__name__).removesuffix("Work")
     return " ".join(re.findall(r"[A-Z]?[a-z0-9]+", name)).lower()

@@ -45,7 +45,6 @@ class TaskReader(DataSourceReader):
         return {**self.__dict__, "_things": ()}
 
     def partitions(self) -> Sequence[TaskPartition]:
-        """Return the things."""
         return [TaskPartition(thing) for thing in self._things]
 
     def read(self, partition: TaskPartition) -> Iterator[pa.RecordBatch]:  # type: ignore[override]

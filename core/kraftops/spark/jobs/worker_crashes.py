@@ -57,7 +57,6 @@ def _attempt() -> int:
 
 
 def crash_text(part: ByteRange, tries: int) -> str:
-    """Return the text about a byte range that crashed its worker."""
     end = "the end" if part.stop is None else f"position {part.stop}"
     return f"what is here up to {end} was not read: its worker died at {tries} tries"
 

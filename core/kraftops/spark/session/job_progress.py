@@ -150,7 +150,6 @@ def _running_and_ended(jobs: OurJobs) -> tuple[int | None, int]:
 
 
 def _stages(tracker: StatusTracker, active: Sequence[int]) -> Iterator[SparkStageInfo]:
-    """Yield the known stages of jobs."""
     for job_id in active:
         job = tracker.getJobInfo(job_id)
         for stage_id in job.stageIds if job else ():

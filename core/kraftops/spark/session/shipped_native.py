@@ -17,7 +17,6 @@ NAME = "kraftops.engine._native"
 
 
 def sent_name(stem: str, extension: str) -> str:
-    """Return the name of an extension beside an archive, with its platform."""
     suffix = os.path.basename(extension).removeprefix(NAME.rpartition(".")[2])
     return f"{stem}-{get_platform()}{suffix}"
 

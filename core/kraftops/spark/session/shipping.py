@@ -134,7 +134,6 @@ def worker_state(_: object) -> str:
 
 
 def _missing_modules() -> str | None:
-    """Return the text about the modules that this worker lacks."""
     missing = []
     for name in MODULES:
         try:
@@ -167,7 +166,6 @@ def _inside(directory: str) -> Iterator[None]:
 
 
 def missing_text(modules: Sequence[str], host: str = "") -> str:
-    """Return the text about missing modules."""
     tops = (name if name == "backports.zstd" else name.partition(".")[0] for name in modules)
     wheels = " ".join(name.replace("_", "-") for name in tops)
     place = f" on {host}" if host else ""

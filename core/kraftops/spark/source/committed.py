@@ -46,7 +46,6 @@ class Isolation:
         return min(self.open.values(), default=None)
 
     def committed(self, rows: pa.RecordBatch) -> pa.RecordBatch:
-        """Return the rows that are committed, and those about damage."""
         import pyarrow.compute as pc
 
         withheld = pc.or_kleene(rows.column("control"), self._aborted(rows))

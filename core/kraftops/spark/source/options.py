@@ -209,7 +209,6 @@ def _lower_case(options: Mapping[str, str]) -> dict[str, str]:
 
 
 def query_text(query: Query) -> str:
-    """Return a query as the text of an option."""
     return json.dumps(asdict(query), default=sorted)  # sets
 
 

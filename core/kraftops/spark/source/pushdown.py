@@ -75,7 +75,6 @@ def pushed(narrowed: Filter, condition: SparkFilter) -> tuple[Filter, bool]:
 
 
 def _with_condition(narrowed: Filter, column: str, name: str, value: Any) -> Filter:
-    """Return *narrowed* with a condition on a column besides, if it has such conditions."""
     path, kind = Path((column,)), _COLUMNS[column]
     values = value if name == "In" else (value,)
     if not all(type(operand) is kind for operand in values):

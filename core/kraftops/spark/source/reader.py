@@ -206,7 +206,6 @@ class Reader(DataSourceReader):
 
 
 def of_split(split: Split | None, isolations: Mapping[str, Isolation]) -> Mapping[str, Isolation]:
-    """Return those of the files of a split."""
     paths = {labelled.range.path for labelled in split.ranges} if split else set()
     return {path: isolations[path] for path in paths & isolations.keys()}
 

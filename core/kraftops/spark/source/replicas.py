@@ -74,7 +74,6 @@ def directories_by_partition(names: Iterable[str]) -> dict[str, list[str]]:
 
 
 def _copy(directory: str, log: Sequence[Source], identity: BrokerIdentity) -> tuple[object, _Copy]:
-    """Return what copies of this partition have in common, and this copy."""
     cluster, broker = identity
     topic_id = _content(os.path.join(directory, "partition.metadata")).get("topicId")
     entries = _content(os.path.join(directory, "leader-epoch-checkpoint")).get("entries", [])

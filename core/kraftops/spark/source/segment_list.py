@@ -86,7 +86,6 @@ def read_list(base: str) -> Mapping[str, ListedSegment]:
 
 
 def list_schema() -> pa.Schema:
-    """Return the columns of a list."""
     import pyarrow as pa
 
     texts = {"file", "topic"}
@@ -152,5 +151,4 @@ def directory_of(base: str) -> str:
 
 
 def path_of_list(base: str) -> str:
-    """Return the path of the list in a directory."""
     return f"{directory_of(base)}/{LIST_NAME}"

@@ -48,7 +48,6 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def made_kinds() -> dict[str, DataType]:
-    """Return the types of columns that are made."""
     from pyspark.sql import types
 
     file = types.StructType()  # the names are those of Spark's own hidden column
@@ -62,7 +61,6 @@ def made_kinds() -> dict[str, DataType]:
 
 
 def file_value(name: str, path: str) -> Any:
-    """Return what a column has in all rows of a file."""
     if name == BROKER_ID:
         return broker_of(os.path.dirname(os.path.dirname(path)))
     size, modified = identities([path])[path] or (None, None)
@@ -73,7 +71,6 @@ def file_value(name: str, path: str) -> Any:
 def made_column(
     rows: pa.RecordBatch, name: str, kind: pa.DataType, isolation: Isolation | None
 ) -> pa.Array:
-    """Return a column that is made of others of the same rows."""
     import pyarrow as pa
 
     if name == TRANSACTION_STATE:

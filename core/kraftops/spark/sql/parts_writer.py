@@ -52,7 +52,6 @@ class PartsRequest:
     partition_by: str = ""
 
     def options(self) -> dict[str, str]:
-        """Return the request as options of a writer."""
         return {"request": json.dumps(asdict(self))}
 
 
@@ -71,7 +70,6 @@ class PartsSink(DataSource):
         return NAME
 
     def writer(self, schema: StructType, overwrite: bool) -> PartsWriter:  # noqa: ARG002, FBT001 - Spark's
-        """Return a writer of tables with a schema."""
         return PartsWriter(request_of(self.options), schema)
 
 
@@ -84,7 +82,6 @@ class PartsWriter(DataSourceArrowWriter):
         self._schema = schema
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> TaskFiles:
-        """Write the rows of a task."""
         from pyspark import TaskContext
 
         context = TaskContext.get()

@@ -54,7 +54,6 @@ class QuorumStream:
         self._slices: LogSlices | None = None
 
     def close(self) -> None:
-        """Close the connection."""
         if self._slices:
             self._slices.close()
         self._slices = None
@@ -78,7 +77,6 @@ class QuorumStream:
         return {_NAME: _mark(log.beginning() if start == EARLIEST else log.end())}
 
     def latest(self) -> Marks:
-        """Return the high watermark."""
         return {_NAME: _mark(self._log().end())}
 
     def step(self, start: Marks, ends: Marks, most: int | None) -> Marks:
@@ -123,7 +121,6 @@ class QuorumStream:
         return [LivePartition(place, stop), *log]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a partition."""
         assert isinstance(partition, LivePartition)
         schema = arrow_columns(self._table.scanned)
         with LogSlices(self._target, note=_note) as log:

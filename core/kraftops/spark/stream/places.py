@@ -56,7 +56,6 @@ def resume_position(log: StreamLog, mark: Mark, before: Head | None = None) -> P
 
 
 def _of_snapshot(log: StreamLog, mark: Mark) -> Place | Loss:
-    """Return the place of a mark at the beginning or the end of a snapshot."""
     rest = rest_of(log, mark.offset)
     if log.segments[0].base_offset > mark.offset:
         return _deleted(log, mark.offset)

@@ -145,7 +145,6 @@ if HAS_LIMITS:
             self._target: Marks | None = None
 
         def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802 - Spark's
-            """Return the limit of the options."""
             return ReadAllAvailable() if self._max_bytes is None else ReadMaxBytes(self._max_bytes)
 
         def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802 - Spark's
@@ -197,7 +196,6 @@ def _begin(start: Mapping[str, Any], end: Mapping[str, Any]) -> Marks:
 
 
 def stream_reader(options: SourceOptions, stream: StreamOptions, table: Shape) -> StreamReader:
-    """Return the reader of a stream for this release of Spark."""
     followed: Followed = (
         DirectoryStream(options, stream, table)
         if stream.quorum is None

@@ -120,7 +120,6 @@ def voters_snapshot_bytes(voters: Sequence[Voter], listener: str, now: int) -> b
 
 
 def voters_record(voters: Sequence[Voter], listener: str) -> dict[str, object]:
-    """Return the fields of a VotersRecord; *listener* is the name of the controllers' listener."""
     data = [
         {
             "voterId": voter.node_id,

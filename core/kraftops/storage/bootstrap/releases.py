@@ -64,7 +64,6 @@ FEATURES: dict[str, tuple[Level, ...]] = {
 
 
 def by_level(level: int) -> MetadataVersion | None:
-    """Return the metadata version of a level; None if there is none."""
     first = METADATA_VERSIONS[0].level
     return METADATA_VERSIONS[level - first] if 0 <= level - first < len(METADATA_VERSIONS) else None
 
@@ -100,6 +99,5 @@ def level_of(feature: str, level: int) -> Level:
 
 
 def default_level(feature: str, metadata_level: int) -> int:
-    """Return the level that a feature has in a cluster formatted at *metadata_level*."""
     levels = [row.level for row in FEATURES[feature] if row.bootstraps_at <= metadata_level]
     return max(levels, default=0)

@@ -208,7 +208,6 @@ def _check_cordoned(settings: Settings) -> None:
 
 
 def _inter_broker(settings: Settings, endpoints: Endpoints) -> tuple[str, str]:
-    """Return name and protocol of the listener between brokers."""
     text = settings.text(INTER_BROKER)
     if text is None:
         protocol = settings.text(INTER_BROKER_PROTOCOL) or ""

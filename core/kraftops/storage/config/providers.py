@@ -74,12 +74,10 @@ def provider_classes(originals: Mapping[str, str]) -> dict[str, str]:
 
 
 def provider_class_key(name: str) -> str:
-    """Return the key with the class of a provider."""
     return f"{PROVIDERS}.{name}.class"
 
 
 def has_placeholder(value: str) -> bool:
-    """Tell whether a value has a placeholder."""
     return bool(re.search(_PLACEHOLDER, value))
 
 

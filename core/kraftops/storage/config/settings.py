@@ -28,13 +28,11 @@ class Settings(NamedTuple):
     originals: Mapping[str, str]
 
     def number(self, key: str) -> int:
-        """Return the value of a key of whole numbers."""
         value = self.values[key]
         assert isinstance(value, int)
         return value
 
     def text(self, key: str) -> str | None:
-        """Return the value of a key of strings."""
         value = self.values[key]
         assert value is None or isinstance(value, str)
         return value
@@ -47,7 +45,6 @@ class Settings(NamedTuple):
 
     @property
     def node_id(self) -> int:
-        """The id of this node."""
         return self.number("node.id")
 
     @property

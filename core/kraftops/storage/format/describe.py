@@ -63,7 +63,6 @@ def _bootstrap(plan: FormatPlan) -> dict[str, object]:
 
 
 def describe_rewrites(rewrites: Sequence[Rewrite], *, is_dry: bool) -> dict[str, object]:
-    """Return a rewrite as plain data."""
     return {
         "dryRun": is_dry,
         "changed": not is_dry and any(rewrite.changes for rewrite in rewrites),

@@ -191,7 +191,6 @@ class _TargetPlanner:
         self._now = time.time_ns() // 1_000_000
 
     def target(self, directory: LogDirectory) -> Target:
-        """Return the kind, the id and the files of a directory."""
         path = directory.path
         has_log = directory.is_metadata and has_metadata_log(path)
         directory_id = self._directory_id(directory, has_log=has_log)

@@ -74,12 +74,10 @@ class Node:
 
     @property
     def is_broker(self) -> bool:
-        """Whether it has the role of a broker."""
         return "broker" in self.config.roles
 
     @property
     def is_controller(self) -> bool:
-        """Whether it has the role of a controller."""
         return "controller" in self.config.roles
 
     @property
@@ -108,7 +106,6 @@ class Node:
 
 
 def read_node(config: ServerConfig) -> Node:
-    """Read the directories of a node."""
     return Node(config, read_directories(config))
 
 

@@ -42,7 +42,6 @@ def rewrite_to_node(config: str, node_id: int) -> str:
 
 
 def write_command(path: str, lines: Iterable[str]) -> str:
-    """Return the command that writes a small file."""
     return f"printf '%s\\n' {shlex.join(lines)} > {shlex.quote(path)}"
 
 

@@ -77,7 +77,6 @@ def release_of(registered: Levels) -> Release | None:
 
 
 def _rows(part: str, name: str) -> dict[str, str]:
-    """Return the rows of a release in a part of the table."""
     order = [release.name for release in releases()]
     number = order.index(name)
     spans: Mapping[str, Sequence[tuple[str, str, str]]] = _table()[part]

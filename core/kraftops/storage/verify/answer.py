@@ -31,7 +31,6 @@ class VerifiedNode:
         return worst(self.findings) not in _STOPPING
 
     def count(self, severity: Severity) -> int:
-        """Return the number of its findings of a severity."""
         return Counter(finding.severity for finding in self.findings)[severity]
 
 

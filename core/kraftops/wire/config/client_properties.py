@@ -28,17 +28,14 @@ class ClientProperties:
         return entry.value if entry else None
 
     def values(self, key: str) -> tuple[str, ...]:
-        """Return the values of a key that are separated by commas."""
         return tuple(filter(None, map(str.strip, self.value(key).split(","))))
 
     def error(self, key: str, reason: str, hint: str | None = None) -> ConfigError:
-        """Return the error of a key, which names the line."""
         entry = self.entries.get(key)
         line = f"line {entry.line}: " if entry and entry.line else ""
         return ConfigError(f"{self.path}: {line}{reason}", hint)
 
     def unsupported(self, key: str, hint: str | None = None) -> ConfigError:
-        """Return the error of a value that has no meaning here."""
         return self.error(key, f"{key} {self.value(key)} cannot be honoured here", hint)
 
     def invalid(self, key: str, reason: str) -> ConfigError:

@@ -44,7 +44,6 @@ def parse_login(text: str) -> Login:
 
 
 def _tokens(text: str) -> list[tuple[str, bool]]:
-    """Return the tokens, each with whether it is punctuation."""
     tokens = []
     pos = 0
     text = text.rstrip()

@@ -61,7 +61,6 @@ def controller_settings(properties: ClientProperties) -> Settings:
 
 
 def _protocol(properties: ClientProperties, listener: str) -> str:
-    """Return the security protocol of a listener."""
     for entry in properties.value(_PROTOCOL_MAP).split(","):
         name, _, protocol = entry.strip().partition(":")
         if name == listener:

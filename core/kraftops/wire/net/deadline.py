@@ -24,7 +24,6 @@ class Deadline:
 
     @property
     def is_over(self) -> bool:
-        """Whether it has passed."""
         return not self.left
 
     def within(self, seconds: float) -> Deadline:

@@ -211,7 +211,6 @@ def _resolved(address: Address, deadline: Deadline) -> _SocketAddresses:
 def _secured(
     plain: socket.socket, address: Address, tls: ssl.SSLContext, deadline: Deadline
 ) -> socket.socket:
-    """Return the socket after the TLS handshake."""
     try:
         secured = tls.wrap_socket(
             plain, server_hostname=address.host, do_handshake_on_connect=False

@@ -41,14 +41,12 @@ class LeaderConnection:
         self._connection: Connection | None = None
 
     def close(self) -> None:
-        """Close the connection."""
         if self._connection:
             self._connection.close()
         self._connection = None
 
     @property
     def endpoint(self) -> Address | None:
-        """The address of the connected leader."""
         return self._connection.address if self._connection else None
 
     @property
@@ -58,7 +56,6 @@ class LeaderConnection:
 
     @property
     def epoch(self) -> int:
-        """The epoch of the leader."""
         return self._leadership.epoch
 
     def connect(self, position: FetchPosition, deadline: Deadline | None = None) -> Connection:

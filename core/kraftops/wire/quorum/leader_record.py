@@ -69,7 +69,6 @@ def ask_voters(endpoint: Address, settings: Settings, note: Callable[[str], None
 
 
 def voters_of(image: MetadataImage) -> list[int]:
-    """Return the ids of the voters in the leader change record of an image."""
     if image.quorum.leader is None:
         return []
     message: LeaderChangeMessage = image.read_control(image.quorum.leader)

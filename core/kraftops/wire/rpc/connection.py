@@ -90,7 +90,6 @@ class Connection:
         self.close()
 
     def close(self) -> None:
-        """Close it."""
         self._transport.close()
 
     @property

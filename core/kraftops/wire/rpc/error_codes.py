@@ -34,7 +34,6 @@ def error_name(code: int) -> str:
 
 
 def code_error(address: Address, code: int, message: str | None) -> AnswerError:
-    """Return the error of a server's answer with this code, and the server's message."""
     name = error_name(code)
     text = f"{message} ({name})" if message else name
     return AnswerError(f"{address}: {text}", error_code=code, address=str(address))

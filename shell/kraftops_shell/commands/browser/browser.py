@@ -84,7 +84,6 @@ class Browser:
             self._note = escaped(error.message)
 
     def lines(self, size: tuple[int, int]) -> list[str]:
-        """Return the lines of a screen of this size."""
         columns, rows = size
         place = f"{'paused: Space goes on  ' * self._state.is_paused}{self._moments.line(escaped)}"
         above = [self._console.painted(cut(place, columns), "title")]
@@ -143,7 +142,6 @@ class Browser:
         return body(rows, chosen, about[self._scrolled :], parts, self._console)
 
     def _page_lines(self, columns: int) -> list[str]:
-        """Return the page of partitions or changes at the moment that is shown."""
         subject, image = self._state.subject, self._moments.image
         assert subject is not None
         if image is None:

@@ -45,7 +45,6 @@ class VisibleTree:
         self._top = _Branch(root.natural_names())
 
     def __len__(self) -> int:
-        """Return the number of rows."""
         return self._top.count
 
     def rows(self, start: int, count: int) -> list[Row]:
@@ -53,7 +52,6 @@ class VisibleTree:
         return [self.row(index) for index in range(start, min(start + count, len(self)))]
 
     def row(self, index: int) -> Row:
-        """Return the row at an index below the number of rows."""
         branch = self._top
         names: Path = ()
         while True:
@@ -97,7 +95,6 @@ class VisibleTree:
             branch = branch.open[position]
 
     def close(self, path: Path) -> None:
-        """Close a directory."""
         above = self._branch(path[:-1])
         if above and path and path[-1] in above.names:
             above.open.pop(above.names.index(path[-1]), None)

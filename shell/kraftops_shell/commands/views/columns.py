@@ -31,7 +31,6 @@ def columns_of(name: str) -> Sequence[Field]:
 
 
 def column_words(column: Field) -> str:
-    """Return the type of a column, its meaning and its values."""
     words = [type_words(column.type), column.help]
     values = sorted(column.type.values)
     if 0 < len(values) <= _MOST_VALUES:

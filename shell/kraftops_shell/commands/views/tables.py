@@ -115,7 +115,6 @@ def _print(
 
 
 def _of_broker(image: MetadataImage, call: Call) -> list[str]:
-    """Return the condition of --broker, --leader and --follower."""
     refuse_both(call, "--leader", "--follower")
     broker = number_of(call, "--broker")
     if broker is None:

@@ -46,7 +46,6 @@ _PARTS: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {
 
 
 def topics() -> tuple[str, ...]:
-    """Return what help explains besides commands."""
     return (*(task.word for task in Task), *_PARTS)
 
 

@@ -25,7 +25,6 @@ def choose(
     is_chosen: Callable[[Partition], bool],
     topics: Sequence[bytes] | None = None,
 ) -> Chosen:
-    """Return the chosen partitions of some topics, or of all."""
     chosen = {}
     for topic in _topics(state, topics):
         numbered = sorted(topic.partitions.items())
@@ -79,7 +78,6 @@ def replica_counts(state: State) -> dict[int, dict[bytes, int]]:
 
 
 def broker_loads(state: State) -> dict[int, BrokerLoad]:
-    """Return the replicas of each broker, and the partitions that it leads."""
     replicas: Counter[int] = Counter()
     leaders: Counter[int] = Counter()
     for topic in state.topics.values():
@@ -105,13 +103,11 @@ _HAS_ROLE: Mapping[ReplicaRole, Callable[[PartitionState, AbstractSet[int]], boo
 def with_role(
     state: State, role: ReplicaRole, brokers: AbstractSet[int], topics: Sequence[bytes] | None
 ) -> Chosen:
-    """Return the partitions in which one of some brokers has a role."""
     has_role = _HAS_ROLE[role]
     return choose(state, lambda partition: has_role(state.of_partition(partition), brokers), topics)
 
 
 def in_directory(state: State, directory: bytes, topics: Sequence[bytes] | None) -> Chosen:
-    """Return the partitions with a replica in a directory."""
     return choose(state, lambda part: directory in state.of_partition(part).directories, topics)
 
 
@@ -145,7 +141,6 @@ def short_of(state: State, needed: Mapping[bytes, int], usual: int) -> Chosen:
 
 
 def newest_below(state: State, topic_id: bytes | None, exact: State | None) -> NewestRecord | None:
-    """Return the newest change of a topic and its partitions, or of all."""
     if topic_id is None:
         topics = list(state.topics.values())
     else:

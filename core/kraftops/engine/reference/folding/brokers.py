@@ -31,7 +31,6 @@ class Registration:
         """The addresses of the last changes, by field."""
 
     def copy(self) -> Registration:
-        """Return one that changes by itself."""
         registration = copy(self)
         registration.last_changes = dict(self.last_changes)
         return registration
@@ -51,7 +50,6 @@ class Registration:
             self.last_changes["cordonedLogDirs"] = address
 
     def entry(self) -> BrokerEntry:
-        """Return the broker as folds return it."""
         changes = sorted(set(self.last_changes.values()))
         newest = NewestRecord(self.newest, self.records)
         return BrokerEntry(self.epoch, (self.address, *changes), newest)

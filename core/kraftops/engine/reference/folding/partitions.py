@@ -100,7 +100,6 @@ def outside_isr(state: PartitionState, broker: int) -> PartitionState:
 
 
 def conditions_of(state: PartitionState) -> PartitionCondition:
-    """Return the conditions of a partition in this state."""
     conditions = PartitionCondition(0)
     if state.leader < 0:
         conditions |= PartitionCondition.LEADERLESS

@@ -81,7 +81,6 @@ class Topic:
         self.partitions: dict[int, Partition] = {}
 
     def copy(self) -> Topic:
-        """Return one that changes by itself."""
         topic = copy(self)
         topic.partitions = {number: copy(part) for number, part in self.partitions.items()}
         return topic
@@ -97,7 +96,6 @@ class Unit(NamedTuple):
     configs: dict[Resource, bool]
 
     def copy(self) -> Unit:
-        """Return one that changes by itself."""
         return Unit(dict(self.topics), dict(self.names), dict(self.acls), dict(self.configs))
 
 
@@ -188,7 +186,6 @@ class State:
         return state
 
     def copied_tables(self) -> Tables:
-        """Return a copy of the tables."""
         tables = self.tables
         return tables._replace(
             controllers=dict(tables.controllers),
@@ -202,7 +199,6 @@ class State:
         )
 
     def entry_count(self) -> int:
-        """Return the number of entries of all tables."""
         tables = self.tables
         count = sum(len(topic.partitions) + 1 for topic in self.topics.values())
         count += len(self.brokers) + len(tables.controllers) + len(tables.failed_replicas)

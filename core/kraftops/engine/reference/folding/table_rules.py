@@ -77,7 +77,6 @@ def fence_broker(state: State, data: AnyFenceBrokerRecord, address: int) -> str 
 
 
 def change_broker(state: State, data: BrokerRegistrationChangeRecord, address: int) -> str | None:
-    """Apply a BrokerRegistrationChangeRecord."""
     reason = brokers.refusal(data)
     if reason is not None:
         return reason
@@ -91,7 +90,6 @@ def change_broker(state: State, data: BrokerRegistrationChangeRecord, address: i
 
 
 def _registered(state: State, broker_id: int, epoch: int) -> Registration | str:
-    """Return the registration of a broker that has this epoch, or why there is none."""
     broker = state.brokers.get(broker_id)
     if broker is None:
         return f"there is no broker {broker_id}"
@@ -107,7 +105,6 @@ def note_failed_replicas(state: State, data: FailedReplicasRecord, address: int)
 
 
 def register_controller(state: State, data: RegisterControllerRecord, address: int) -> str | None:
-    """Apply a RegisterControllerRecord."""
     for endpoint in data["endPoints"]:
         if endpoint["securityProtocol"] not in SECURITY_PROTOCOLS:
             return f"there is no security protocol {endpoint['securityProtocol']}"
@@ -158,7 +155,6 @@ def _set(table: dict[K, dict[str, int]], owner: K, key: str, address: int | None
 
 
 def put_acl(state: State, data: AccessControlEntryRecord, address: int) -> None:
-    """Apply an AccessControlEntryRecord."""
     acl_id, acls = data["id"], state.tables.acls
     state.unit.acls.setdefault(acl_id, acl_id in acls)
     _put(state, "acls", acls, acl_id, address)
@@ -189,7 +185,6 @@ def put_scram(
 
 
 def remove_scram(state: State, data: RemoveUserScramCredentialRecord, _address: int) -> None:
-    """Apply a RemoveUserScramCredentialRecord."""
     mechanism, user = data["mechanism"], data["name"]
     if mechanism in state.tables.scram:
         _remove_credential(state, mechanism, user)
@@ -207,12 +202,10 @@ def _remove_credential(state: State, mechanism: int, user: str) -> None:
 
 
 def put_token(state: State, data: DelegationTokenRecord, address: int) -> None:
-    """Apply a DelegationTokenRecord."""
     _put(state, "tokens", state.tables.tokens, data["tokenId"], address)
 
 
 def remove_token(state: State, data: RemoveDelegationTokenRecord, _address: int) -> None:
-    """Apply a RemoveDelegationTokenRecord."""
     _remove(state, "tokens", state.tables.tokens, data["tokenId"])
 
 
@@ -241,7 +234,6 @@ def put_feature(state: State, data: FeatureLevelRecord, address: int) -> str | N
 
 
 def put_producer_ids(state: State, _data: ProducerIdsRecord, address: int) -> None:
-    """Apply a ProducerIdsRecord."""
     state.changes.note("producer-ids", (), state.tables.producer_ids, address)
     state.tables = state.tables._replace(producer_ids=address)
 

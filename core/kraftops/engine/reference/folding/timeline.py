@@ -180,7 +180,6 @@ class TimelineNotes:
         self._buckets.count("records", None, self._place)
 
     def keep(self, changes: Sequence[EntryChange], address: int) -> None:
-        """Keep the changes by a record."""
         if self._began is None or self._now is None:
             return
         for change in changes:
@@ -219,7 +218,6 @@ class TimelineNotes:
             self._put_min_isr(data, address)
 
     def timeline(self) -> Timeline:
-        """Return the notes so far."""
         buckets = self._buckets
         has_buckets = buckets.origin is not None
         series: dict[tuple[str, int | None], list[int]] = {}
@@ -444,8 +442,6 @@ def _sum(losses: list[Loss]) -> Loss:
 
 
 def _worst(losses: list[tuple[int, Loss]], most: int) -> list[Loss]:
-    """Return the worst losses; *losses* have the places of their topics."""
-
     def rank(item: tuple[int, Loss]) -> tuple[object, ...]:
         place, loss = item
         return (

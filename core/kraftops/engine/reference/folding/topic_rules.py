@@ -49,7 +49,6 @@ def remove_topic(state: State, data: RemoveTopicRecord, _address: int) -> str | 
 
 
 def put_partition(state: State, data: PartitionRecord, address: int) -> str | None:
-    """Apply a PartitionRecord."""
     topic = state.topics.get(data["topicId"])
     if topic is None:
         return _UNKNOWN_TOPIC
@@ -65,7 +64,6 @@ def put_partition(state: State, data: PartitionRecord, address: int) -> str | No
 
 
 def change_partition(state: State, data: AnyPartitionChangeRecord, address: int) -> str | None:
-    """Apply a PartitionChangeRecord."""
     topic = state.topics.get(data["topicId"])
     if topic is None:
         return _UNKNOWN_TOPIC
