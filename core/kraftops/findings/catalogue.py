@@ -14,6 +14,13 @@ from types import MappingProxyType
 from kraftops.findings.aside import aside_of
 from kraftops.findings.finding import Finding, Severity
 
+# No command: a broker that starts without the directory before another one leads may lead with an
+# empty log, and all others then cut theirs.
+_RESTORE = (
+    "Restore the replica: let an intact one lead first; then stop this broker and move the"
+    " directory away. The broker fetches it again."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class CatalogueRow:
@@ -29,6 +36,7 @@ class CatalogueRow:
         action: what to do.
         proof: how to be sure.
         commands: what does the action, with names of places in braces.
+        restores_replica: whether the broker is to fetch the whole partition anew from its leader.
     """
 
     code: str
@@ -40,12 +48,7 @@ class CatalogueRow:
     action: str
     proof: str
     commands: tuple[str, ...] = ()
-
-    @property
-    def restores_replica(self) -> bool:
-        """Whether the broker is to fetch the whole partition anew from its leader."""
-        # What a start cuts off needs a copy only: the broker fetches the end itself.
-        return self.code != "start-cuts-log" and "{partition} {aside}/" in "".join(self.commands)
+    restores_replica: bool = False
 
     @property
     def cure(self) -> str:
@@ -74,7 +77,8 @@ def with_cure(finding: Finding, partition: str) -> Finding:
     if row is None or not finding.is_severe or finding.commands:
         return finding
     if not place.directory:
-        return finding if row.commands else replace(finding, cure=finding.cure or row.cure)
+        has_files = row.commands or row.restores_replica
+        return finding if has_files else replace(finding, cure=finding.cure or row.cure)
     paths = {
         "file": place.path,
         "segment": os.path.splitext(place.path)[0],
@@ -88,6 +92,21 @@ def with_cure(finding: Finding, partition: str) -> Finding:
 
 
 def _row(
-    code: str, severity: str, tools: list[str], commands: Iterable[str] = (), **texts: str
+    code: str,
+    severity: str,
+    tools: list[str],
+    *,
+    commands: Iterable[str] = (),
+    restores_replica: bool = False,
+    **texts: str,
 ) -> CatalogueRow:
-    return CatalogueRow(code, Severity(severity), tuple(tools), commands=tuple(commands), **texts)
+    if restores_replica:
+        texts["action"] = f"{texts.get('action', '')} {_RESTORE}".lstrip()
+    return CatalogueRow(
+        code,
+        Severity(severity),
+        tuple(tools),
+        commands=tuple(commands),
+        restores_replica=restores_replica,
+        **texts,
+    )

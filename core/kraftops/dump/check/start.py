@@ -169,11 +169,7 @@ class Start:
             finding = replace(
                 finding, severity=Severity.RISK, text=f"after another stop, {finding.text}"
             )
-        cure = (
-            "if another replica is in sync, move the partition's directory away: the broker "
-            "fetches it again; else copy the directory, and mend the file"
-        )
-        yield replace(finding, cure=cure, consequence=_CONSEQUENCES[refusals[0].consequence])
+        yield replace(finding, consequence=_CONSEQUENCES[refusals[0].consequence])
 
 
 def refusal_finding(folder: str, refusal: Refusal, what: str) -> Finding:
