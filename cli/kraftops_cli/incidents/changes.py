@@ -34,10 +34,10 @@ SECTIONS = (
     (
         "Causes",
         """\
-A broker that stops, is fenced, starts or is back is the cause of what becomes of its partitions in
-the same batch of the log; a leader is the cause of changes of ISRs that it asks for. What clients
-ask for has the cause "client": no record says which person. A topic that is created or deleted is
-one change, with its partitions and configurations. Secrets are redacted.""",
+A broker that stops, is fenced, starts or is unfenced is the cause of what becomes of its partitions
+in the same batch of the log; a leader is the cause of changes of ISRs that it asks for. What
+clients ask for has the cause "client": no record says which person. A topic that is created or
+deleted is one change, with its partitions and configurations. Secrets are redacted.""",
     ),
     PRINCIPALS,
     environment(AUTHORIZER),
@@ -80,7 +80,8 @@ class ChangeOptions(LogOptions):
     type=Number(0x7FFFFFFF),
     metavar="ID",
     multiple=True,
-    help="Only changes about this broker: it leads, led, came to an ISR or left it.",
+    help="Only changes about this broker, as one that leads, led, came to an ISR or left it, or"
+    " about the configuration of it or of all brokers.",
 )
 @click.option(
     "--topic", "topics", metavar="GLOB", multiple=True, help="Only changes of these topics."
@@ -125,9 +126,8 @@ def changes(ctx: click.Context, options: ChangeOptions) -> int:
         if not rows:
             topics = sorted({change.topic for change in log.changes if change.topic})
             hint = f"topics with changes: {', '.join(topics[:_MOST_TOPICS])}" if topics else ""
-            terminal.error(
-                "note: nothing of that kind changed", hint=hint if options.topics else ""
-            )
+            what = "nothing of that kind" if log.changes else "nothing"
+            terminal.error(f"note: {what} changed", hint=hint if options.topics else "")
         elif any(change.likely_principals for change in chosen):
             terminal.error(f"note: {LIKELY}")
         elif any(change.cause == CLIENT for change in chosen):

@@ -18,11 +18,11 @@ from kraftops.image.state.findings import CUTS_SHORT
 from kraftops.report.metadata_log import Span
 from kraftops.timeline.changes import ChangeLog, read_changes
 from kraftops_cli.live.options import QuorumOptions, live_options
-from kraftops_cli.report.sources import metadata_log_names, newest_nodes
+from kraftops_cli.report.sources import furthest_log, metadata_log_names
 from kraftops_cli.terminal.failure import code_with_skipped
 from kraftops_cli.terminal.options import SINCE, UNTIL
 from kraftops_cli.terminal.streams import Terminal
-from kraftops_cli.terminal.times import read_span
+from kraftops_cli.terminal.times import note_earlier_end, read_span
 
 F = TypeVar("F", bound=Callable[..., object])
 CUT_SHORT = 2
@@ -75,8 +75,8 @@ def opened(options: LogOptions, terminal: Terminal) -> Iterator[OpenedLog]:
     if not is_live:
         refuse_missing(sources)
         refuse_configurations(sources, "--config {} asks its controllers")
-        newest = newest_nodes(sources, terminal)
-        with metadata_log_names(newest, terminal) as (names, skipped):
+        furthest = furthest_log(sources, terminal)
+        with metadata_log_names(furthest, terminal) as (names, skipped):
             yield OpenedLog(names, _span(options, names, terminal), skipped)
         return
     from kraftops_cli.live.connect import live_image
@@ -100,4 +100,6 @@ def changes_of(
 def _span(options: LogOptions, names: tuple[str, ...], terminal: Terminal) -> Span:
     now = int(time.time() * 1000)
     end = partial(newest_time, names)
-    return Span(*read_span(options.since, options.until, now, end, terminal), now)
+    since, until = read_span(options.since, options.until, now, end, terminal)
+    note_earlier_end(since, end, terminal)
+    return Span(since, until, now)

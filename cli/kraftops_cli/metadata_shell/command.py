@@ -273,9 +273,9 @@ def run_shell(ctx: click.Context, options: ShellOptions) -> int:
         if has_bundle_name(source) and os.path.isfile(source):
             return _run_archive(ctx, source, options)
         if os.path.isdir(source):
-            from kraftops_cli.report.sources import newest_nodes
+            from kraftops_cli.report.sources import furthest_log
 
-            (source,) = newest_nodes([source], ctx.obj)
+            (source,) = furthest_log([source], ctx.obj)
     return _run(ctx, source, options, is_kafka=is_kafka)
 
 

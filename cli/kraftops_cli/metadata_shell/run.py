@@ -34,7 +34,10 @@ def run(request: ShellRequest, terminal: Terminal) -> int:
         terminal.write("Loading...\n")
         terminal.flush()
     opened = open_image(terminal, request)
-    code = print_findings(terminal, request.source, opened.current.image)
+    image = opened.current.image
+    code = print_findings(terminal, request.source, image)
+    if request.at_offset is not None and request.at_offset > image.offset:
+        terminal.error(f"note: the log ends at offset {image.offset}: this is the state there")
     browsed = _Browsed(request, terminal, opened)
     return max(browsed.run_command() if request.words else browsed.run_interactive(), code)
 

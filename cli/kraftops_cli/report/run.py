@@ -41,13 +41,14 @@ from kraftops_cli.report.options import ReportOptions
 from kraftops_cli.report.sources import (
     MetadataFiles,
     ReportFiles,
-    newest_nodes,
+    furthest_log,
+    note_furthest,
     opened_bundles,
     report_files,
 )
 from kraftops_cli.terminal.failure import code_with_skipped
 from kraftops_cli.terminal.streams import Terminal, json_line
-from kraftops_cli.terminal.times import read_span
+from kraftops_cli.terminal.times import note_earlier_end, read_span
 from kraftops_cli.version import VERSION
 from kraftops_terminal.progress import Progress, Task
 from kraftops_terminal.status import is_seen
@@ -115,7 +116,8 @@ def run_report(options: ReportOptions, spark: SparkRequest | None, terminal: Ter
     if spark is not None and (archives := bundles_among(request.sources)):
         hint = "unpack it, and name the directory"
         raise UsageError(f"--spark reads no archive of directories: {archives[0]}", hint)
-    request = replace(request, sources=newest_nodes(request.sources, terminal))
+    sources = [furthest_log([name], terminal)[0] for name in request.sources]
+    request = replace(request, sources=tuple(sources))
     skipped: list[SourceError] = []
     with opened_bundles(request.sources, skipped.append) as bundles:
         for error in skipped:
@@ -134,6 +136,7 @@ def _within(
     """
     now, end = request.heading.span.now, partial(newest_time, names)
     since, until = read_span(options.since, options.until, now, end, terminal)
+    note_earlier_end(since, end, terminal)
     if since is not None and until is not None and since > until:
         raise UsageError(f"--since {options.since} is after --until {options.until}")
     return replace(request, heading=request.heading._replace(span=Span(since, until, now)))
@@ -172,15 +175,10 @@ def _run_files(
     request = replace(request, heading=request.heading._replace(folder=files.folder))
     for error in files.unreadable:
         terminal.failure(error)
-    if files.others:
-        assert files.metadata is not None
-        others = ", ".join(other.place for other in files.others)
-        is_one = len(files.others) == 1
-        terminal.error(
-            f"note: the timeline is that of {files.metadata.place}, and not of the other metadata"
-            f" log{'' if is_one else 's'} {others}"
-        )
-    names = files.metadata.names if files.metadata is not None else request.sources
+    names = request.sources
+    if files.metadata is not None:
+        names = files.metadata.names
+        note_furthest(files.metadata.place, names, len(files.others), terminal)
     request = _within(request, options, names, terminal)
     if files.metadata is not None:
         request = _of_incident(request, files.metadata.names)
@@ -228,7 +226,7 @@ def _read_metadata(
     files: MetadataFiles, request: ReportRequest, progress: Progress
 ) -> MetadataInput:
     span = request.heading.span
-    task = progress.add(Task(files.size[1], name=files.place))
+    task = progress.add(Task(files.size, name=files.place))
 
     def on_bytes(count: int) -> None:
         progress.advance(task, count)

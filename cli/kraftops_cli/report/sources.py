@@ -12,8 +12,8 @@ from kraftops.dump.sources.names import Source, bundles_among, expand
 from kraftops.dump.sources.parts import sizes_of
 from kraftops.errors import DecodeError, SourceError, UsageError
 from kraftops.fileio.mounts import archive_of
-from kraftops.image.load.log_size import newest_time
-from kraftops.image.load.sources import base_offset_of, files_of
+from kraftops.image.load.log_size import reach
+from kraftops.image.load.sources import files_of
 from kraftops.log.files import STANDARD_INPUT, FileKind, file_name
 from kraftops.log.streams import open_log
 from kraftops.records.internal_topics import METADATA
@@ -41,8 +41,8 @@ class MetadataFiles(NamedTuple):
     names: tuple[str, ...]
     place: str
     commands: MetadataCommands
-    size: tuple[int, int]
-    """The base offset of its newest file, and the bytes of all."""
+    size: int
+    """The bytes of its files."""
 
 
 class ReportFiles(NamedTuple):
@@ -89,41 +89,55 @@ def metadata_log_names(
         terminal.failure(error)
 
     with opened_bundles(names, skip) as bundles:
-        files = report_files(names, bundles).metadata if bundles else None
-        if bundles and files is None:
-            raise UsageError(f"{names[0]}: no metadata log is in it")
+        files = None
+        if bundles:
+            logs = report_files(names, bundles)
+            files = logs.metadata
+            if files is None:
+                raise UsageError(f"{names[0]}: no metadata log is in it")
+            note_furthest(files.place, files.names, len(logs.others), terminal)
         yield files.names if files else tuple(names), skipped
 
 
-def newest_nodes(names: Sequence[str], terminal: Terminal) -> tuple[str, ...]:
-    """Return names, but for a directory of several nodes that of the newest metadata log in it.
+def furthest_log(names: Sequence[str], terminal: Terminal) -> tuple[str, ...]:
+    """Return names, but of several metadata logs in directories that which can be read furthest.
 
-    All nodes of a cluster have the same log, so the one that goes on longest tells most.
+    All nodes of a cluster have the same log. The newest by time may be damaged early.
     """
-    return tuple(_newest_node(name, terminal) for name in names)
-
-
-def _newest_node(name: str, terminal: Terminal) -> str:
-    if is_remote(name) or not os.path.isdir(name) or any(files_of([name])[:3]):
-        return name
-    directories = [
-        directory for directory in log_directories_in(name) if any(files_of([directory])[:3])
-    ]
+    logs = {name: _metadata_directories_in(name) for name in names}
+    directories = [directory for inside in logs.values() for directory in inside]
     if not directories:
-        return name
-    directories.sort(key=lambda directory: newest_time([directory]) or 0)
-    *others, newest = directories
+        return tuple(names)
+    chosen = directories[0]
+    if len(directories) > 1:
+        chosen = max(directories, key=lambda directory: reach([directory]))
+    note_furthest(chosen, [chosen], len(directories) - 1, terminal)
+    return (chosen, *(name for name, inside in logs.items() if not inside))
+
+
+def _metadata_directories_in(name: str) -> list[str]:
+    """Return the directories of metadata logs that a directory is, or holds."""
+    if is_remote(name) or not os.path.isdir(name):
+        return []
+    if any(files_of([name])[:3]):
+        return [name]
+    return [directory for directory in log_directories_in(name) if any(files_of([directory])[:3])]
+
+
+def note_furthest(place: str, names: Sequence[str], others: int, terminal: Terminal) -> None:
+    """Say which of several metadata logs is read, and how far it goes."""
     if others:
+        _, end = reach(names)
         terminal.error(
-            f"note: {name} has {len(directories)} metadata logs, and that of {newest} is the newest"
+            f"note: of {others + 1} metadata logs, that of {place} can be read furthest: "
+            f"to offset {end - 1}"
         )
-    return newest
 
 
 def report_files(names: Sequence[str], bundles: Mapping[str, Bundle]) -> ReportFiles:
     """Return the files that *names* stand for; of archives those in *bundles*.
 
-    Of several metadata logs, the one that goes on longest is chosen.
+    Of several metadata logs, the one that can be read furthest is chosen.
 
     Raises:
         UsageError: a directory holds no log.
@@ -146,7 +160,8 @@ def report_files(names: Sequence[str], bundles: Mapping[str, Bundle]) -> ReportF
             groups.setdefault(key, []).append(source)
     folder = folder_of(map(_known_as, sources))
     logs = [_metadata_files(group, folder) for group in groups.values()]
-    logs.sort(key=lambda log: log.size)
+    if len(logs) > 1:
+        logs.sort(key=lambda log: (reach(log.names), log.size))
     chosen = logs.pop() if logs else None
     return ReportFiles(sources, chosen, logs, unreadable, folder)
 
@@ -192,8 +207,7 @@ def _with_decoder(source: Source) -> Source:
 def _metadata_files(sources: Sequence[Source], folder: str | None) -> MetadataFiles:
     paths = [source.path for source in sources]
     first = paths[0]
-    bases = [base_offset_of(name) for name in map(file_name, paths) if name]
-    size = (max(bases, default=0), sum(sizes_of(paths)))
+    size = sum(sizes_of(paths))
     if sources[0].topic is None:
         return MetadataFiles(tuple(paths), first, of_metadata_files(paths, None, folder), size)
     place = os.path.dirname(first)

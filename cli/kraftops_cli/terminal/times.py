@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from kraftops.display.times import iso_time
 from kraftops.query.times import day_note, parse_time, span_end
 from kraftops_cli.terminal.streams import Terminal
 
@@ -26,6 +27,16 @@ def read_span(
     if until is None:
         return first, None
     return first, read_time(until, now, lambda: span_end(until, first, end()), terminal)
+
+
+def note_earlier_end(since: int | None, end: Callable[[], int | None], terminal: Terminal) -> None:
+    """Say of a log that ends before *since*, in ms, that it does: nothing is in the span."""
+    last = None if since is None else end()
+    if since is not None and last is not None and last < since:
+        terminal.error(
+            f"note: the log ends at {iso_time(last)}, before {iso_time(since)} (--since)",
+            hint="-1h is the last hour of the log",
+        )
 
 
 def read_time(text: str, now: int, end: Callable[[], int | None], terminal: Terminal) -> int:

@@ -52,7 +52,10 @@ def story_of(names: Sequence[str], log: MetadataLog, span: Span) -> Story | None
         incidents = _incidents(names, span)
     except KraftopsError:
         return None  # damage: the findings say where
-    return Story(_paragraph(incidents), tuple(incidents[-MOST_INCIDENTS:]), _over(incidents))
+    text, last = _paragraph(incidents), log.image.provenance.timestamp
+    if 0 <= last < (span.since or 0):
+        text = f"The log ends at {iso_time(last)}, before the time of this report."
+    return Story(text, tuple(incidents[-MOST_INCIDENTS:]), _over(incidents))
 
 
 def span_of_incident(names: Sequence[str], span: Span, number: int) -> Span:

@@ -34,6 +34,7 @@ from kraftops.image.state.image import MetadataImage
 from kraftops.image.state.min_isr import NamedMinIsr
 from kraftops.image.travel.search import TABLES
 from kraftops.image.travel.travel import Travel
+from kraftops.java.numbers import parse_integer
 from kraftops.records.dialects import KAFKA_DIALECT
 from kraftops.timeline.words import WORDED, broker_text, status_text, topic_text, words_of
 from kraftops.uuids import to_text
@@ -152,6 +153,8 @@ class _Raw(NamedTuple):
     after: Any
 
 
+ALL_BROKERS = -1
+"""The broker of a change that is about every broker."""
 FIRST_VERSION = ("features", (VERSION_FEATURE,), None)
 """The begin of the change by which the format of a cluster sets its metadata.version."""
 _ALL = [EntryKey(table) for table in TABLES if table not in ("topic-names", "producer-ids")]
@@ -380,9 +383,13 @@ class _Listener:
             return replace(blank, kind="topic", what=f"topic {name}", old=old, new=new, topic=name)
         if change.table not in WORDED:
             return replace(blank, what=change.table)
-        topic = None
-        if change.table == "configs" and change.key[0] == TOPIC_RESOURCE:
-            topic = str(change.key[1])
+        topic = broker_id = None
+        if change.table == "configs":
+            kind, name = change.key[0], str(change.key[1])
+            if kind == TOPIC_RESOURCE:
+                topic = name
+            elif kind == BROKER_RESOURCE:
+                broker_id = parse_integer(name, 32) if name else ALL_BROKERS
         try:
             what, words = words_of(self._image, change)
             texts = words(change.before), words(change.after)
@@ -391,7 +398,7 @@ class _Listener:
         cause = f"controller {change.key[0]}" if change.table == "controllers" else client
         return replace(
             blank, kind=_KIND_OF[change.table], what=what, old=texts[0], new=texts[1], cause=cause,
-            topic=topic,
+            topic=topic, broker=broker_id,
         )  # fmt: skip
 
 
@@ -430,7 +437,7 @@ def _broker_event(raw: _Raw) -> tuple[int, str]:
         in_order = after["inControlledShutdown"]
         return broker, f"broker {broker} {'stops' if in_order else 'is fenced'}"
     if before["fenced"] and not after["fenced"]:
-        return broker, f"broker {broker} is back"
+        return broker, f"broker {broker} is unfenced"
     return broker, ""
 
 

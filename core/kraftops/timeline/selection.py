@@ -15,7 +15,7 @@ from kraftops.display.columns import Column, folded
 from kraftops.display.columns import number as number_column
 from kraftops.display.times import iso_time
 from kraftops.engine.metadata_state import PartitionState
-from kraftops.timeline.changes import KINDS, MetadataChange
+from kraftops.timeline.changes import ALL_BROKERS, KINDS, MetadataChange
 from kraftops.views.view import View, frame_of_rows
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class ChangeFilter:
             change
             for change in changes
             if (not self.kinds or change.kind in self.kinds)
-            and (not self.brokers or not self.brokers.isdisjoint(brokers_of(change)))
+            and (not self.brokers or self._is_of_broker(change))
             and (not self.topics or _is_of_topic(change.topic, self.topics))
         ]
         if self.where is None:
@@ -49,12 +49,16 @@ class ChangeFilter:
         rows = [[field.value_of(change) for field in CHANGE] for change in chosen]
         return [chosen[index] for index in selected(frame_of_rows(CHANGE, rows), self.where)]
 
+    def _is_of_broker(self, change: MetadataChange) -> bool:
+        is_of_all = change.broker == ALL_BROKERS
+        return is_of_all or not self.brokers.isdisjoint(brokers_of(change))
+
 
 def brokers_of(change: MetadataChange) -> list[int]:
     """Return the brokers that a change is about: that lead, led, came to an ISR or left it."""
     before, after = change.before, change.after
     if not (isinstance(before, PartitionState) and isinstance(after, PartitionState)):
-        return [] if change.broker is None else [change.broker]
+        return [] if change.broker in (None, ALL_BROKERS) else [change.broker]
     if change.kind == "leader":
         brokers = {before.leader, after.leader}
     elif change.kind == "isr":

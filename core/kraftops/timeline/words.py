@@ -8,6 +8,7 @@ from typing import Any
 from kraftops.display.sizes import many
 from kraftops.display.times import iso_time
 from kraftops.engine.metadata_state import VERSION_FEATURE, EntryChange
+from kraftops.engine.timeline_contract import BROKER_RESOURCE
 from kraftops.image.state.broker import BrokerState, broker_status
 from kraftops.image.state.image import MetadataImage
 from kraftops.records.secrets.rules import REDACTED, is_secret_config
@@ -87,7 +88,8 @@ def _reader(image: MetadataImage, show: Callable[[Any], str | None]) -> Words:
 def _config(image: MetadataImage, change: EntryChange) -> tuple[str, Words]:
     kind, name, key = change.key
     assert isinstance(kind, int)
-    resource = resource_name((kind, str(name)))
+    is_of_all = (kind, name) == (BROKER_RESOURCE, "")
+    resource = "all brokers" if is_of_all else resource_name((kind, str(name)))
     is_secret = is_secret_config(kind, str(key))
     what = f"{resource} {key}"
     return what, _reader(image, lambda data: REDACTED if is_secret else data["value"])

@@ -123,6 +123,15 @@ def brokers_in(image: MetadataImage, racks: Iterable[str]) -> set[int]:
     return brokers
 
 
+def fenced_brokers(image: MetadataImage) -> set[int]:
+    """Return the registered brokers that are fenced: they lead nothing, and are not in sync."""
+    return {
+        broker_id
+        for broker_id, entry in image.brokers.items()
+        if broker_status(image.broker_state(entry, whole=False)) == "registered-fenced"
+    }
+
+
 def loss_of(image: MetadataImage, brokers: Collection[int]) -> Loss:
     """Return what the loss of all these brokers at once would do.
 
@@ -139,12 +148,7 @@ def loss_of(image: MetadataImage, brokers: Collection[int]) -> Loss:
     min_isrs = min_isrs_of(image)
     least = {partition.topic: min_isrs.of(partition.topic) for partition in touched}
     danger_by_partition = {danger.partition: danger for danger in dangers(placement, gone, least)}
-    alive = {
-        broker_id
-        for broker_id, entry in image.brokers.items()
-        if broker_id not in gone
-        and broker_status(image.broker_state(entry, whole=False)) != "registered-fenced"
-    }
+    alive = image.brokers.keys() - gone - fenced_brokers(image)
     hits = []
     for partition, now in touched.items():
         danger = danger_by_partition.get(partition)

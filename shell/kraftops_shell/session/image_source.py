@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
 
+from kraftops.display.times import shown_time
 from kraftops.errors import UsageError
 from kraftops.image.load.loading import load
 from kraftops.image.load.log_size import newest_time
@@ -55,6 +56,13 @@ class ImageSource:
     version: str = ""
     now: Callable[[], int] = field(default=_now)
     """Returns the time in ms since the epoch."""
+
+    @property
+    def moment(self) -> str:
+        """The time and the offset of the state, and whose log it is by."""
+        of = f"the log of {', '.join(self.sources)}" if self.sources else "the running quorum"
+        time = shown_time(self.image.provenance.timestamp)
+        return f"State of {time}, offset {self.image.offset}, by {of}"
 
     def newest_time(self) -> int | None:
         """Return the newest time in the log in ms; None if there is none to read."""

@@ -111,13 +111,16 @@ def nodes(folder: Path) -> str:
     ],
     ids=lambda words: str(words[0]),
 )
-def test_of_several_nodes_the_newest_log_is_read(words: tuple[str, ...], tmp_path: Path) -> None:
+def test_of_several_nodes_the_log_that_can_be_read_furthest_is(
+    words: tuple[str, ...], tmp_path: Path
+) -> None:
     folder = nodes(tmp_path)
     named = ("-s", folder) if words[0] == "metadata-shell" else (folder,)
 
     done = run(words[0], *named, *words[1:])
 
-    assert f"note: {folder} has 2 metadata logs, and that of {folder}/n2 is the newest" in done.err
+    note = f"note: of 2 metadata logs, that of {folder}/n2 can be read furthest: to offset 286"
+    assert note in done.err
     assert done.code == 0
     assert "alerts" in done.text
     assert "orders" not in done.text
@@ -193,3 +196,42 @@ def test_bad_arguments_are_refused(args: tuple[str, ...], message: str) -> None:
 def test_a_log_that_is_not_there_is_named() -> None:
     assert run("incidents", "nowhere").code == 4
     assert run("changes", LOG, "--authorizer-log", "nowhere").code == 4
+
+
+@pytest.mark.parametrize("is_named_twice", [True, False], ids=["two directories", "a parent"])
+def test_a_newest_log_that_is_damaged_early_is_passed_over(
+    is_named_twice: bool, tmp_path: Path
+) -> None:
+    """Its last segment has the newest times, and its state is the oldest."""
+    folder = Path(nodes(tmp_path))
+    newest = folder / "n2/__cluster_metadata-0/00000000000000000000.log"
+    bytes_ = bytearray(newest.read_bytes())
+    bytes_[900] ^= 1
+    newest.write_bytes(bytes_)
+    names = [str(folder / "n1/data"), str(folder / "n2")] if is_named_twice else [str(folder)]
+
+    done = run("changes", *names)
+
+    assert f"that of {folder}/n1/data can be read furthest: to offset 369\n" in done.err
+    assert (done.code, "orders" in done.text) == (0, True)
+
+
+@pytest.mark.parametrize("command", ["changes", "incidents", "report"])
+def test_a_log_that_ends_before_the_span_is_told(command: str) -> None:
+    done = run(
+        command, LOG, "--since", "1h", *(["--format", "json"] if command == "report" else [])
+    )
+
+    assert "note: the log ends at 2026-11-23T23:52:" in done.err
+    assert "hint: -1h is the last hour of the log" in done.err
+    assert "No incident: " not in done.text
+
+
+def test_changes_about_a_broker_are_those_of_its_configuration_too() -> None:
+    meta = str(DATA / "dump-4.3.1/in/meta")
+    changes = data("changes", meta, "--kind", "config", "--broker", "1")["changes"]
+
+    assert {change["what"] for change in changes} >= {
+        "BROKER:1 max.connections.per.ip",
+        "all brokers log.cleaner.threads",
+    }

@@ -1,5 +1,6 @@
 """The image of a metadata shell is loaded, kept current and described."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -77,3 +78,16 @@ def test_archive_is_neither_followed_nor_without_a_log(tmp_path: Path) -> None:
     ]
     followed = ours("-s", "a.zip", "--follow", "ls", cwd=tmp_path)
     assert followed.errors[0] == "kraftops: --follow reads no archive of directories: a.zip [usage]"
+
+
+def test_an_offset_after_the_end_of_the_log_is_told() -> None:
+    done = ours("ls", "--at-offset", "9999999", "-s", str(DIRECTORY))
+
+    assert done.code == 0
+    assert re.search(r"note: the log ends at offset \d+: this is the state there", done.err)
+
+
+def test_a_table_says_of_which_state_it_is() -> None:
+    done = ours("brokers", "-s", str(DIRECTORY))
+
+    assert re.match(rf"note: State of 2026-\S+Z, offset \d+, by the log of {DIRECTORY}\n", done.err)

@@ -173,8 +173,8 @@ def test_the_longest_of_several_metadata_logs_is_told(log: Path, tmp_path: Path)
     done = _run(log, short, "--format", "json")
 
     assert done.err.splitlines()[0] == (
-        f"kraftops: note: the timeline is that of {log}/__cluster_metadata-0, and not of the other"
-        f" metadata log {short}/__cluster_metadata-0"
+        f"kraftops: note: of 2 metadata logs, that of {log}/__cluster_metadata-0 can be read"
+        " furthest: to offset 34"
     )
     assert json.loads(done.text)["worst"]["partitions"][0]["offlineMs"] == 120_000
 

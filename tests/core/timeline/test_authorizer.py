@@ -49,7 +49,7 @@ def test_real_changes_have_those_who_made_them() -> None:
     principals = {change.what: change.likely_principals for change in changes}
     assert {what for what, names in principals.items() if names == ("User:alice",)} == {
         "topic orders", "ACL of User:bob", "TOPIC:orders retention.ms",
-        "BROKER log.cleaner.threads", "user(carol) producer_byte_rate", "SCRAM-SHA-256 of carol",
+        "all brokers log.cleaner.threads", "user(carol) producer_byte_rate", "SCRAM-SHA-256 of carol",
     }  # fmt: skip
     assert {what for what, names in principals.items() if names == ("User:bob",)} == {
         "topic team-a", "TOPIC:team-a retention.ms", "TOPIC:team-a cleanup.policy", "team-a-1",

@@ -25,8 +25,8 @@ def test_changes_are_told_in_words_with_their_cause() -> None:
         "single-0: leader 102 → no leader by broker 102 is fenced",
         "single-0: ISR 102 → ISR nobody, ELR 102 by broker 102 is fenced",
         "single-0: ISR nobody, ELR 102 → ISR nobody by controller",
-        "single-0: no leader → leader 102, unclean: records may be lost by broker 102 is back",
-        "single-0: ISR nobody → ISR 102 by broker 102 is back",
+        "single-0: no leader → leader 102, unclean: records may be lost by broker 102 is unfenced",
+        "single-0: ISR nobody → ISR 102 by broker 102 is unfenced",
         "single-1: leader 103 → no leader by broker 103 is fenced",
         "single-1: ISR 103 → ISR nobody, ELR 103 by broker 103 is fenced",
     ]

@@ -8,6 +8,8 @@ from typing import NamedTuple
 from kraftops.errors import KraftopsError, UsageError
 from kraftops.image.load.sources import files_of, size_of, snapshot_time
 from kraftops.log.streams import open_log
+from kraftops.server.metadata_log.files import Segment, Snapshot
+from kraftops.server.metadata_log.log import MetadataLog
 
 
 class LogSize(NamedTuple):
@@ -56,6 +58,24 @@ def log_size(names: Iterable[str]) -> LogSize:
         end,
         timestamp,
     )
+
+
+def reach(names: Iterable[str]) -> tuple[int, int]:
+    """Return the epoch and the end of what can be read of a log; zeros where nothing can.
+
+    Damage ends it, as for the server that starts with it.
+    """
+    try:
+        files = files_of(names)
+        snapshots = [
+            Snapshot(*file.snapshot_id, file.path, size_of(file.path)) for file in files.snapshots
+        ]
+        segments = [
+            Segment(file.base_offset, file.path, size_of(file.path)) for file in files.segments
+        ]
+        return MetadataLog(tuple(snapshots), tuple(segments)).content.rank
+    except KraftopsError:
+        return 0, 0
 
 
 def newest_time(names: Iterable[str]) -> int | None:

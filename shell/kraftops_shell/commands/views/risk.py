@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from kraftops.answers.fields import Field
 from kraftops.answers.types import TEXT, of_kind
 from kraftops.display.charts import bar
-from kraftops.display.sizes import number_text
+from kraftops.display.sizes import named, number_text
 from kraftops.errors import UsageError
 from kraftops.views import skew as loads
 from kraftops.views import what_if as losses
 from kraftops.views.skew import Share
-from kraftops.views.what_if import Loss, brokers_in, loss_of
+from kraftops.views.what_if import Loss, brokers_in, fenced_brokers, loss_of
 from kraftops_shell.commands.views.printing import (
     asks_for_csv,
     check_forms,
@@ -49,12 +49,20 @@ def what_if(session: Session, call: Call) -> None:
         raise BadLineError("what-if: --lose with brokers, or --lose-rack with racks, is needed")
     require_brokers(image, sorted(brokers))
     loss = loss_of(image, brokers | brokers_in(image, racks))
+    fenced = fenced_brokers(image).intersection(loss.brokers)
     if call.is_json:
-        session.begin_json(call).put_fields(_data(loss, racks, limit))
+        session.begin_json(call).put_fields(
+            {
+                "offset": image.offset,
+                "time": image.provenance.timestamp,
+                "fenced": sorted(fenced),
+                **_data(loss, racks, limit),
+            }
+        )
     elif asks_for_csv(call):
         print_csv(session, call, losses.PARTITION_COLUMNS, _rows(loss, limit))
     else:
-        for line in _headlines(loss):
+        for line in (f"{session.source.moment}.", *_headlines(loss, fenced)):
             session.line(line)
         if not loss.hits:
             return
@@ -133,7 +141,10 @@ def _broker_id(text: str) -> int:
     return int(text)
 
 
-def _headlines(loss: Loss) -> Iterator[str]:
+def _headlines(loss: Loss, fenced: Collection[int]) -> Iterator[str]:
+    if fenced:
+        verb = "is" if len(fenced) == 1 else "are"
+        yield f"{named('broker', sorted(fenced)).capitalize()} {verb} fenced already."
     names = ", ".join(map(str, loss.brokers))
     without = f"Without broker{'s' * (len(loss.brokers) > 1)} {names}"
     if not loss.hits:

@@ -107,6 +107,8 @@ def _print(
     if asks_for_csv(call):
         print_csv(session, call, columns, rows)
     else:
+        if session.is_one_shot and view is not GROUPS:
+            session.err(f"note: {session.source.moment}")
         print_rows(session, columns, rows)
         if is_shown and not matching:
             session.line(f"no {view.name}")

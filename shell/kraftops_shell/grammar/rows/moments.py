@@ -102,7 +102,7 @@ oldest first.""",
         ),
         details="""\
 A line for each change: time, offset, kind, what was changed, its old and new value, and the cause
-as far as the log tells: a broker that stops, is fenced, starts or is back, the leader of a
+as far as the log tells: a broker that stops, is fenced, starts or is unfenced, the leader of a
 partition, a reassignment, or a client: no record says which person. --authorizer-log adds who
 likely asked for it, by time and topic; kraftops-changes(1) says how. What a snapshot has is no
 change. The columns for --where are time, offset, kind, what, old, new, cause, likelyPrincipals,

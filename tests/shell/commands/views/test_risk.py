@@ -17,7 +17,9 @@ def shell() -> Shell:
 def test_loss_has_a_line_and_tables_of_topics_and_partitions(shell: Shell) -> None:
     found = shell("what-if", "--lose", "1", "--limit", "2")
 
-    assert found.lines == [
+    moment, *lines = found.lines
+    assert moment.startswith("State of 2026-")
+    assert lines == [
         "Without broker 1, of 36 partitions",
         "        5 go offline",
         "        5 keep no replica",
@@ -52,6 +54,7 @@ def test_json_has_totals_topics_and_partitions(shell: Shell) -> None:
 
     assert problems("metadata-shell-what-if", found.out) == []
 
+    assert (told["offset"] > 40, told["fenced"]) == (True, [])
     assert (told["brokers"], told["offline"], told["noReplica"]) == ([1], 5, 5)
     assert sum(topic["underMinIsr"] for topic in told["topics"]) == told["underMinIsr"] == 8
     assert len(told["partitions"]) == 13
@@ -72,7 +75,9 @@ def test_harmless_loss_is_said() -> None:
 
     assert found.lines[0].startswith("topic,partition,result")
     nobody = Shell(NODE, at_offset=40)("what-if", "--lose", "4")
-    assert nobody.lines == ["Without broker 4: no partition is harmed; 0 leaders move."]
+    moment, *lines = nobody.lines
+    assert moment == f"State of 2026-11-21T10:47:41.247Z, offset 40, by the log of {NODE}."
+    assert lines == ["Without broker 4: no partition is harmed; 0 leaders move."]
 
 
 @pytest.mark.parametrize(
