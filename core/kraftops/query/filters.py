@@ -13,6 +13,7 @@ from kraftops.log.batch import Header
 from kraftops.query.row import Row
 from kraftops.query.times import parse_time
 from kraftops.records.internal_topics import USER
+from kraftops.records.long_text import LongText
 
 if TYPE_CHECKING:
     from kraftops.query.conditions.rows import RowCondition
@@ -189,7 +190,10 @@ def _has_key(row: Row, keys: frozenset[str]) -> bool:
     """Tell whether the key is one of *keys*, or has a field, such as a group, that is one."""
     if row.key is None:
         return False
-    if row.key in keys:
+    key = row.key
+    if isinstance(key, LongText):
+        key = key.beginning(max(map(len, keys)) + 1)
+    if key in keys:
         return True
     fields = _parsed(row.key) if row.kind != USER else None
     return isinstance(fields, dict) and any(

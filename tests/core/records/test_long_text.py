@@ -15,8 +15,10 @@ from kraftops.log.batch import Record
 from kraftops.query.conditions.outcomes import compared
 from kraftops.query.conditions.regex import found_in
 from kraftops.query.csv_rows import row_csv
+from kraftops.query.filters import Filter
 from kraftops.query.json_rows import row_json
 from kraftops.query.query import Query
+from kraftops.query.row import Row
 from kraftops.records import long_text
 from kraftops.records.long_text import LONG, LongText, is_utf8
 from kraftops.records.meaning import base64_of
@@ -134,3 +136,10 @@ def test_large_values_are_in_memory_once(form: str, tmp_path: Path) -> None:
     made, grown = map(int, done.stdout.split())
     assert made > size
     assert grown * 1024 < 1.3 * size
+
+
+@pytest.mark.parametrize(("other", "is_same"), [("", False), ("a", False), ("a" * 40, True)])
+def test_filter_compares_a_long_key_with_the_whole_of_another(other: str, is_same: bool) -> None:
+    key = LongText(memoryview(b"a" * 40), decode_utf8, is_utf8=True)
+
+    assert Filter(keys=frozenset({other})).matches(Row("", 0, key=key)) == is_same
