@@ -63,7 +63,7 @@ impl Inflater {
 impl Inflater {
     /// Return the records of a batch; None if they cannot be inflated.
     pub fn records(&self, py: Python, codec: usize, stored: &[u8]) -> PyResult<Option<Records>> {
-        if let Some(records) = self.small_records(codec, stored) {
+        if let Some(records) = self.small_records(py, codec, stored) {
             return Ok(Some(Records::Native(records)));
         }
         let stored = PyBytes::new(py, stored);
@@ -75,7 +75,7 @@ impl Inflater {
         Ok(Some(Records::Python(records)))
     }
 
-    fn small_records(&self, codec: usize, stored: &[u8]) -> Option<Vec<u8>> {
+    fn small_records(&self, py: Python, codec: usize, stored: &[u8]) -> Option<Vec<u8>> {
         let most = stored.len().saturating_mul(self.ratio).min(self.most);
         let mut scratch = self.scratch.lock().ok()?;
         let Scratch { room, zstd } = &mut *scratch;
@@ -86,7 +86,7 @@ impl Inflater {
         let size = match codec {
             SNAPPY => snappy::inflate(stored, room),
             LZ4 => lz4::inflate(stored, room),
-            ZSTD => zstd.inflate(stored, room),
+            ZSTD => zstd.inflate(py, stored, room),
             _ => None,
         }?;
         room.get(..size).map(<[u8]>::to_vec)

@@ -1,8 +1,10 @@
-//! Zstandard by the system's libzstd, where it is there: Python makes a decompressor for each frame,
-//! which takes longer than a small one.
+//! Zstandard by the libzstd of Python's module, else by the system's: Python makes a decompressor
+//! for each frame, which takes longer than a small one.
 #![allow(unsafe_code)]
 
 use libloading::{Library, Symbol};
+use pyo3::prelude::*;
+use pyo3::sync::OnceLockExt;
 use std::ffi::{c_uint, c_void};
 use std::ptr::NonNull;
 use std::sync::OnceLock;
@@ -25,17 +27,23 @@ struct Functions {
 }
 
 impl Functions {
-    /// The functions of the system's library, loaded once and kept; None without it.
-    fn loaded() -> Option<&'static Functions> {
+    /// The functions of a library, loaded once and kept; None without one.
+    fn loaded(py: Python) -> Option<&'static Functions> {
         static FUNCTIONS: OnceLock<Option<Functions>> = OnceLock::new();
-        FUNCTIONS.get_or_init(Functions::load).as_ref()
+        let load = || {
+            let of_python = library_of_python(py).ok();
+            // They differ about damaged frames: libzstd 1.5.4 inflates some that 1.5.7 refuses.
+            let load = of_python.as_deref().and_then(Functions::load);
+            load.or_else(|| Functions::load(LIBRARY))
+        };
+        FUNCTIONS.get_or_init_py_attached(py, load).as_ref()
     }
 
-    fn load() -> Option<Functions> {
+    fn load(path: &str) -> Option<Functions> {
         // SAFETY: libzstd has no initialisers, and stays loaded: it is never dropped. The types
         // are those of zstd.h.
         unsafe {
-            let library: &Library = Box::leak(Box::new(Library::new(LIBRARY).ok()?));
+            let library: &Library = Box::leak(Box::new(Library::new(path).ok()?));
             fn of<T: Copy>(symbol: Result<Symbol<T>, libloading::Error>) -> Option<T> {
                 symbol.ok().map(|symbol| *symbol)
             }
@@ -50,6 +58,14 @@ impl Functions {
     }
 }
 
+/// The extension of Python's module, which has libzstd in it, or is linked to it.
+fn library_of_python(py: Python) -> PyResult<String> {
+    let module = py
+        .import("kraftops.log.codecs")?
+        .call_method0("zstd_module")?;
+    module.getattr("_zstd")?.getattr("__file__")?.extract()
+}
+
 /// A context of libzstd, which is made for the first frame and serves all others.
 #[derive(Default)]
 pub struct Decompressor {
@@ -59,12 +75,12 @@ pub struct Decompressor {
 impl Decompressor {
     /// Write the inflated bytes of a single frame to *room*, and return their number; None of what
     /// is not ordinary.
-    pub fn inflate(&mut self, stored: &[u8], room: &mut [u8]) -> Option<usize> {
+    pub fn inflate(&mut self, py: Python, stored: &[u8], room: &mut [u8]) -> Option<usize> {
         if !has_small_window(stored)? {
             return None;
         }
         if self.context.is_none() {
-            self.context = Context::new();
+            self.context = Context::new(py);
         }
         self.context.as_mut()?.inflate(stored, room)
     }
@@ -88,8 +104,8 @@ struct Context {
 unsafe impl Send for Context {}
 
 impl Context {
-    fn new() -> Option<Context> {
-        let functions = Functions::loaded()?;
+    fn new(py: Python) -> Option<Context> {
+        let functions = Functions::loaded(py)?;
         // SAFETY: it takes no arguments; what it returns is freed once, when this is dropped.
         let context = NonNull::new(unsafe { (functions.create)() })?;
         Some(Context { functions, context })
