@@ -11,11 +11,10 @@ from pathlib import Path
 from tests.bench.measure.rows import Row
 from tests.helpers.costs.bombed import (
     CASES,
-    MOST,
-    MOST_OF_COLUMNS,
     bombed_quorum,
     ended,
     lay_out,
+    most_of_dump,
 )
 from tests.helpers.costs.bombs import FORMS, PLACES, WITHIN, bomb, is_possible
 from tests.helpers.logs.costly_files import measured
@@ -49,7 +48,7 @@ def _dumps(codec: str, only: str, place: Path) -> Iterator[tuple[str, int, int]]
         for form, words in FORMS.items():
             if re.search(only, name := f"{where} as {form}"):
                 _, peak = measured("", DUMP_LOG, *words, str(log), keeps_output=False, cwd=place)
-                yield name, peak, MOST_OF_COLUMNS if form == "parquet" else MOST
+                yield name, peak, most_of_dump(where, form)
 
 
 def _commands(codec: str, only: str, place: Path) -> Iterator[tuple[str, int, int]]:

@@ -8,7 +8,6 @@ from collections.abc import Set as AbstractSet
 from functools import partial
 
 from kraftops.errors import UsageError
-from kraftops.image.load.log_size import newest_time
 from kraftops.query.filters import Filter, parse_offsets, parse_types
 from kraftops.records.control import CONTROL_TYPES
 from kraftops.records.decoders import record_types
@@ -33,8 +32,12 @@ def parsed_filter(
     first, last = everything.first_offset, everything.last_offset
     if options.offsets:
         first, last = parse_offsets(options.offsets)
-    end = partial(newest_time, files)
-    since, until = read_span(options.since, options.until, now, end, terminal)
+    since = until = None
+    if (options.since, options.until) != (None, None):
+        from kraftops.image.load.log_size import newest_time  # a tenth of a dump's start
+
+        end = partial(newest_time, files)
+        since, until = read_span(options.since, options.until, now, end, terminal)
     types = options.types and parse_types(options.types, record_types(decoder, options.dialect))
     return Filter(
         types=frozenset(types),

@@ -97,6 +97,7 @@ class EngineScan:
             reader.advance(outcome.next)
             self.position = position + outcome.next - start
             self._note_offsets(self._scan)
+            del window, data
             yield from self._in_order(outcome)
             is_stuck = outcome.why == Why.MORE and outcome.next == start
             if (outcome.why == Why.DECLINED or is_stuck) and (batch := reader.next_batch()):

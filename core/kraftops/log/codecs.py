@@ -306,12 +306,13 @@ def _zstd(data: bytes, out: _Inflated) -> bytes:
 def _add_zstd_frame(out: _Inflated, frame: Any, stored: memoryview, *, is_first: bool) -> None:
     before = out.left
     while not frame.eof:
+        fed = _FED if frame.needs_input else 0  # it copies what it cannot use yet
         try:
-            out.add(frame.decompress(stored, out.room))
+            out.add(frame.decompress(stored[:fed], out.room))
         except zstd_module().ZstdError as error:
             raise DecodeError(f"zstd: {error}") from None
-        stored = stored[:0]
-        if frame.needs_input and not frame.eof:
+        stored = stored[fed:]
+        if frame.needs_input and not (frame.eof or stored):
             if out.left == before and not is_first:
                 return  # zstd-jni too ignores a frame that is cut so early
             raise DecodeError("zstd: the stream is cut short")

@@ -126,6 +126,8 @@ class LogReader:
     def advance(self, to: int) -> None:
         """Skip the batches before *to*, an index in the buffer of the last window."""
         self._pos = to
+        if to == len(self._buffer):  # not to be held while rows of a large batch are written
+            self._base, self._pos, self._buffer = self._base + to, 0, b""
 
     def stop_short(self) -> None:
         """End here: the source has spent its budget."""

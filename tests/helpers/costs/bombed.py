@@ -25,6 +25,8 @@ _BASE = 60 * MIB
 MOST = _BASE + WITHIN * 3 // 2
 MOST_OF_COLUMNS = _BASE + WITHIN * 4
 """pyarrow copies a value to encode it, to make a page, and to compress that. SECURITY has both."""
+MOST_OF_NOISE, MOST_OF_NOISE_COLUMNS = _BASE + WITHIN * 3, _BASE + WITHIN * 6
+"""What does not get smaller is held as it was stored, too, and is copied once more to a file."""
 ADDRESSES = 1 << 30
 QUORUM = "QUORUM"
 """The place of the address of `bombed_quorum` in a command."""
@@ -34,6 +36,14 @@ _TEXTS = 2_000
 _SEGMENT = f"{0:020}"
 _SPARSE = (f"{_SEGMENT}.index", f"{_SEGMENT}.timeindex", f"{4:020}.snapshot")
 _SPARSE_BYTES = 128 * MIB
+
+
+def most_of_dump(place: str, form: str) -> int:
+    """Return the most memory of a dump of the log of a place."""
+    is_in_columns = form == "parquet"
+    if place == "noise":
+        return MOST_OF_NOISE_COLUMNS if is_in_columns else MOST_OF_NOISE
+    return MOST_OF_COLUMNS if is_in_columns else MOST
 
 
 class Case(NamedTuple):

@@ -1,9 +1,10 @@
-"""Small logs that inflate to much, by the place in a record that does."""
+"""Small logs that inflate to much, by the place in a record that does, and one that does not."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from random import Random
 
 from kraftops.log.batch import Record
 from kraftops.log.codecs import CODECS
@@ -43,6 +44,7 @@ PLACES: dict[str, Callable[[int, str], bytes]] = {
     "batches": lambda size, codec: b"".join(
         packed(plain_record(0, bytes(size)), codec, first=number) for number in range(4)
     ),
+    "noise": lambda size, codec: packed(plain_record(0, Random(1).randbytes(size)), codec),
     "old value": lambda size, codec: _wrapper(
         message_bytes(Record(0, 0, None, bytes(size)), 1), codec
     ),
