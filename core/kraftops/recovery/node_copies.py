@@ -100,18 +100,18 @@ def _packed_nodes(name: str, stack: ExitStack, on_skipped: OnSkipped) -> PackedN
     if not os.path.isfile(os.path.realpath(name)) and os.path.exists(name):  # a pipe would hang
         hint = "write the archive to a file first"
         raise RecoveryRefused("no-archive", f"{name} is not a regular file", hint)
+    hint = f"name a directory, or an archive of a node: {PACK}"
     try:
         mount, skipped = stack.enter_context(mounted_archive(name, lambda _: True))
-        damage = [member.reason for member in skipped if member.is_damaged]
     except NoRoom as error:
         raise RecoveryRefused("no-room", f"{name}: {error.message}", error.hint) from None
     except DamagedArchive as error:
-        damage = [error.message]
+        text = f"cannot read {name}: {error.message}"
+        raise RecoveryRefused("no-archive", text, error.hint or hint) from None
     except SourceError as error:
         raise RecoveryRefused("unreadable", error.message) from None
-    if damage:
-        hint = f"name a directory, or an archive of a node: {PACK}"
-        raise RecoveryRefused("no-archive", f"cannot read {name}: {damage[0]}", hint)
+    if damaged := [member for member in skipped if member.is_damaged]:
+        raise RecoveryRefused("no-archive", f"cannot read {name}: {damaged[0].reason}", hint)
     for member in skipped:
         if _is_of_node(posixpath.basename(member.name)):
             on_skipped(member.error(name))
