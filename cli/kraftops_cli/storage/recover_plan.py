@@ -39,7 +39,12 @@ order, and what to check after each step. A script refuses any other host, disk 
 running server, and can be repeated. Nothing else is written: the copies stay as they
 are.""",
     ),
-    exit_status({0: "the plan is written; it says what is lost."}),
+    exit_status(
+        {
+            0: "the plan is written; it says what is lost.",
+            2: "the plan is written, and records would be cut that --elect-newest keeps.",
+        }
+    ),
 )
 
 
@@ -107,4 +112,4 @@ def recover_plan(terminal: Terminal, options: RecoverPlanOptions) -> int:
         lambda: json_of(RECOVER_PLAN.fields, plan),
         lambda: escaped(f"Written to {options.output_dir}: {scripts}. Begin with {PAGE}.") + "\n",
     )
-    return 0
+    return 2 if plan.recovery.partitions.cuts_needlessly else 0

@@ -89,13 +89,12 @@ def _cut_records(partitions: PartitionPlan) -> Iterator[Finding]:
     """Yield the total of the table of losses, and leader epochs that would be handed out again."""
     total = total_of(partitions.losses)
     meanings = {loss.copy.topic: loss.meaning for loss in partitions.losses if loss.meaning}
-    can_elect = bool(partitions.elections) and not partitions.is_elected
     cure = "give the disks of all brokers with --from"
-    if can_elect:
+    if partitions.can_elect:
         cure = "--elect-newest makes the brokers with the newest copies the leaders"
     first_brokers = [broker.broker for broker in partitions.first_brokers]
     may_lead = any(loss.copy.broker in loss.leaders for loss in partitions.losses)
-    if can_elect and first_brokers and may_lead:
+    if partitions.can_elect and first_brokers and may_lead:
         # Measured on 4.3.1: a new controller fences all brokers, and the first eligible one leads.
         # With min.insync.replicas 1 that is the one fenced last, in whatever order they start.
         first = named("broker", first_brokers)
@@ -112,7 +111,7 @@ def _cut_records(partitions: PartitionPlan) -> Iterator[Finding]:
             stake=Stake((total.acknowledged or 0) + (total.possible or 0), 0),
             is_possible=not total.acknowledged,
         )
-    elif can_elect:
+    elif partitions.can_elect:
         names = first_names([election.copy.name for election in partitions.elections])
         yield Finding(
             "leader-epochs-behind",

@@ -91,6 +91,17 @@ class PartitionPlan:
     replica_brokers: frozenset[int]
 
     @property
+    def can_elect(self) -> bool:
+        """Whether elections would keep more, and are not written."""
+        return bool(self.elections) and not self.is_elected
+
+    @property
+    def cuts_needlessly(self) -> bool:
+        """Whether records would be cut that elections would keep, which are not written."""
+        # Without segments ends are unknown: then an election may choose the worse copy.
+        return self.can_elect and any(loss.copy.is_end_exact for loss in self.losses)
+
+    @property
     def start_order(self) -> list[int]:
         """The ids of the brokers whose copies were read, in the order of their start."""
         return [broker.broker for broker in self.comparison.brokers]

@@ -69,7 +69,10 @@ def _other_brokers(plan: RecoveryPlan, hosts: Hosts) -> list[int]:
 
 
 def _stops(plan: RecoveryPlan, hosts: Hosts) -> Iterator[WorkStep]:
-    """Yield what must not run, and where the scripts must be."""
+    """Yield what to decide before, what must not run, and where the scripts must be."""
+    if plan.partitions.cuts_needlessly:
+        again = "make another plan" if hosts else "undo this, and recover"
+        yield WorkStep(f"{plan.loss_total.clause}: {again} with --elect-newest, unless they may go")
     if hosts:
         nothing = "no Kafka runs on any host (pgrep -f kafka.Kafka prints nothing)"
         yield WorkStep("stop all controllers and brokers", check=nothing)

@@ -116,6 +116,25 @@ def test_newest_broker_is_elected_above_all_epochs(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(("elects", "code"), [((), 2), (("--elect-newest",), 0)])
+def test_plan_that_cuts_records_needlessly_begins_with_that(
+    elects: tuple[str, ...], code: int, tmp_path: Path
+) -> None:
+    node, disks = cluster(tmp_path)
+    voter = ("--from", str(node / "server.properties"), "--voters", "1", "--offline")
+
+    done = storage(node, "recover-plan", *voter, *disks, *elects, f"--output={tmp_path / 'plan'}")
+
+    page = " ".join((tmp_path / "plan/README.txt").read_text().split())
+    advice = (
+        "1. 83 acknowledged records of orders-0 would be cut from broker 102: make another plan"
+    )
+    assert (done.code, f"{advice} with --elect-newest, unless they may go." in page) == (
+        code,
+        bool(code),
+    )
+
+
 def test_copy_whose_end_a_start_cuts_is_not_elected(tmp_path: Path) -> None:
     node, disks = cluster(tmp_path)
     log = tmp_path / "b102" / "orders-0" / f"{0:020}.log"
