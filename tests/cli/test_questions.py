@@ -130,7 +130,7 @@ def test_voters_without_a_log_are_not_to_be_formatted_where_others_have_one(clus
 
     done = run_here("doctor", *files, cwd=lost, program=KRAFTOPS)
 
-    assert "first: the quorum is lost: of the voters 1, 2, 3, 1, 2 do not" in done.text
+    assert "first: the quorum is lost: voters 1 and 2 of 1, 2, 3 do not" in done.text
     assert "kafka-storage recover -c node-3.properties" in done.text
     assert "kafka-storage format" not in done.text
     assert "could not be made" not in done.text

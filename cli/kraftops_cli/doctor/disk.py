@@ -34,10 +34,6 @@ _NO_RATES = (
     "no rate is known: a rate takes an hour from a log's creation, or from its oldest segment where"
     " offset 0 is deleted, to its last write (to now if a broker runs)"
 )
-_RELATIVE = (
-    "relative log.dirs begin at the working directory, as for Kafka: run this where the broker is"
-    " started"
-)
 EXAMPLES = (
     ("the disk is full: which topic?", "kraftops disk -c server.properties"),
     ("all partitions of some log directories", "kraftops disk /var/kafka-1 --group-by partition"),
@@ -204,11 +200,11 @@ def _brokers(kafkas: Sequence[LocalKafka], named: Sequence[str]) -> Iterator[Bro
     from kraftops.dump.sources.missing import refuse_missing
     from kraftops.server.log_directory import read_log_directory
     from kraftops.storage.config.server_config import load_config
-    from kraftops.storage.logdirs.directories import read_directories
+    from kraftops.storage.logdirs.directories import RELATIVE, read_directories
 
     configs = [load_config(kafka.path, kafka.overrides, os.environ) for kafka in kafkas]
     for config in configs:
-        refuse_missing((path for path in config.log_dirs if not os.path.isabs(path)), _RELATIVE)
+        refuse_missing((path for path in config.log_dirs if not os.path.isabs(path)), RELATIVE)
     brokers = [Broker(config, read_directories(config)) for config in configs]
     seen: set[str] = set()
     for broker in (*brokers, Broker(None, [*map(read_log_directory, named)])):

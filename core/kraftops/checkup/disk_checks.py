@@ -40,7 +40,7 @@ from kraftops.storage.verify.cluster import verify_cluster
 from kraftops.storage.verify.metadata_start import lone_log_findings
 from kraftops.storage.verify.quorum import quorum_state_findings
 from kraftops.storage.verify.rival_quorums import rival_findings
-from kraftops.storage.verify.start import verify_node
+from kraftops.storage.verify.start import verify_node, with_cluster_ids
 from kraftops.storage.verify.voter_logs import voter_log_findings
 
 LIGHT_BYTES = 16 << 20
@@ -89,9 +89,9 @@ def directories(examination: Examination) -> Iterator[Finding]:
 
 def start(examination: Examination) -> Iterator[Finding]:
     """Yield what keeps nodes from starting with all their data."""
-    for node in examination.configured:
+    for node, cluster_id in with_cluster_ids(examination.configured):
         is_running = examination.is_running(node)
-        for finding in verify_node(node):
+        for finding in verify_node(node, cluster_id):
             if not is_running or finding.code not in {*_OWN_STATE, "not-writable"}:
                 yield finding
     for node in examination.copied:

@@ -354,6 +354,7 @@ FAULTS: Mapping[str, Raise] = {
     "no-bootstrap": static(lambda node: (node / "d1/bootstrap.checkpoint").unlink()),
     "bad-configuration": static(num_partitions="many"),
     "ignored-key": static(zookeeper_connect="localhost:2181"),
+    "misspelt-key": static(min_insync_replica="2"),
     "unresolved-listener": _unresolved,
     "unresolved-voter": _unresolved,
     "unresolved-bootstrap-server": _unresolved,

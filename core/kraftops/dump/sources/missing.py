@@ -27,7 +27,7 @@ def refuse_missing(names: Iterable[str], hint: str | None = None) -> None:
         empty = "a variable of the shell may be empty"
         raise SourceError("an empty name names no file", empty, code="not-found", path="")
     if missing:
-        near = _nearest_path(missing[0])
+        near = nearest_path(missing[0])
         raise SourceError(
             f"cannot read {', '.join(missing)}: No such file or directory",
             f"is it {near}?" if near else hint,
@@ -54,7 +54,7 @@ def _is_missing(name: str) -> bool:
     return not (is_elsewhere or WILD.search(path) or os.path.lexists(path))
 
 
-def _nearest_path(path: str) -> str | None:
+def nearest_path(path: str) -> str | None:
     """Return where *path* is below its first part that exists, or what is named most like it."""
     from difflib import get_close_matches
 

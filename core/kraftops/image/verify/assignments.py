@@ -173,8 +173,12 @@ def _holders(partition: PartitionState) -> list[int]:
     )
 
 
-def without_wrong_rewrites(findings: Sequence[Finding]) -> list[Finding]:
-    """Return findings, with no rewrite for directories that have partitions of other brokers."""
+def without_wrong_cures(findings: Sequence[Finding]) -> list[Finding]:
+    """Return findings, with no format in a lost quorum, nor rewrite where others' partitions are.
+
+    A majority of voters that is formatted begins without what the others have.
+    """
+    is_lost = any(finding.code == "quorum-lost" for finding in findings)
     strays: dict[str | None, list[Finding]] = {}
     for finding in findings:
         if finding.code == OTHER_BROKER:
@@ -185,6 +189,8 @@ def without_wrong_rewrites(findings: Sequence[Finding]) -> list[Finding]:
         if finding.code == OTHER_NODE_ID and finding.commands and of_others:
             cure = f"take it out of log.dirs: the metadata has {lost_text(of_others)} elsewhere"
             right.append(replace(finding, cure=cure, commands=()))
+        elif is_lost and finding.code == "not-formatted":
+            right.append(replace(finding, cure="do not format it: recover the quorum", commands=()))
         else:
             right.append(finding)
     return right

@@ -14,7 +14,7 @@ from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.assignments import (
     assignment_findings,
     newest_images,
-    without_wrong_rewrites,
+    without_wrong_cures,
 )
 from kraftops.image.verify.loading import loading_findings
 from kraftops.storage.logdirs.node import Node
@@ -29,7 +29,7 @@ from kraftops.storage.verify.release import (
     supports,
     target_findings,
 )
-from kraftops.storage.verify.start import verify_node
+from kraftops.storage.verify.start import verify_node, with_cluster_ids
 
 
 class Verified(NamedTuple):
@@ -60,7 +60,11 @@ def verify_nodes(
         KraftopsError: a file cannot be read any more.
     """
     whole = [node for node in nodes if node.config.is_whole]
-    findings = [finding for node in whole for finding in verify_node(node, cluster_id)]
+    findings = [
+        finding
+        for node, own_id in with_cluster_ids(whole)
+        for finding in verify_node(node, cluster_id or own_id)
+    ]
     if target:
         # What is asked is a later start, before which the server is stopped anyway.
         findings = [
@@ -86,7 +90,7 @@ def verify_nodes(
         findings += (finding for node in whole for finding in binding_findings(node, host))
     if resolves:
         findings += name_findings(whole)
-    return Verified(without_wrong_rewrites(findings), assumed_releases)
+    return Verified(without_wrong_cures(findings), assumed_releases)
 
 
 def assumed_release(

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from kraftops.dump.sources.missing import nearest_path
 from kraftops.errors import DecodeError, StorageError
 from kraftops.server.log_directory import LogDirectory, read_log_directory
 from kraftops.storage.logdirs.proposals import cluster_id_argument
@@ -15,6 +16,11 @@ from kraftops.uuids import from_text, is_reserved, to_text
 if TYPE_CHECKING:
     from kraftops.storage.config.server_config import ServerConfig
 
+RELATIVE = (
+    "relative log.dirs begin at the working directory, as for Kafka: run this where the broker is "
+    "started"
+)
+
 
 def read_directories(config: ServerConfig) -> tuple[LogDirectory, ...]:
     """Read the directories of a node; two texts of one path are two directories, as for Kafka."""
@@ -22,6 +28,26 @@ def read_directories(config: ServerConfig) -> tuple[LogDirectory, ...]:
     return tuple(
         read_log_directory(path, is_metadata=path == config.metadata_log_dir) for path in paths
     )
+
+
+def right_path(config: ServerConfig, path: str) -> str | None:
+    """Return what suggests that a path that does not exist is not the one of its node's data.
+
+    Directories beside it, or below the configuration, count if they are of this node.
+    """
+    if config.given.keys().isdisjoint(("log.dirs", "log.dir")):
+        return f"set log.dirs in {config.path}: without it, Kafka's default counts"
+    folder = os.path.dirname(os.path.abspath(config.path))
+    if not os.path.isabs(path) and _is_of(os.path.join(folder, path), config.node_id):
+        return RELATIVE
+    near = nearest_path(path)
+    if near and near not in config.log_dirs and _is_of(near, config.node_id):
+        return f"is it {near}, which is of node {config.node_id}?"
+    return None
+
+
+def _is_of(path: str, node_id: int) -> bool:
+    return read_log_directory(path).node_id == node_id
 
 
 def check_ids(directories: Iterable[LogDirectory], cluster_id: str, node_id: int) -> None:

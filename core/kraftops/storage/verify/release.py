@@ -12,8 +12,10 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
-from kraftops.findings.finding import Finding, Place, note_finding, stop_finding
+from kraftops.findings.finding import Finding, Place, Severity, note_finding, stop_finding
 from kraftops.log.files import METADATA_PARTITION
+from kraftops.records.secrets.config_keys import public_configs
+from kraftops.records.secrets.rules import BROKER
 from kraftops.storage.bootstrap.releases import (
     KRAFT_VERSION,
     LATEST_PRODUCTION,
@@ -47,6 +49,11 @@ _RETIRED = {
     "delegation.token.master.key": "delegation.token.secret.key has taken its place",
 }
 """Why a release no longer reads keys, or keys with a prefix, that earlier ones have."""
+
+_FREE = ("config.providers.", "listener.name.", "rlmm.config.", "rsm.config.")
+"""Prefixes of keys that anybody may name: of providers, listeners and plug-ins of tiers."""
+_LIKENESS = 0.92
+"""That of "nodeid" and "node.id", the shortest key with a letter too few."""
 
 
 class Target(NamedTuple):
@@ -207,9 +214,13 @@ def _is_less(text: str, limit: str) -> bool:
 
 
 def _ignored_keys(config: ServerConfig, release: Release) -> Iterator[Finding]:
-    """Yield the keys of earlier or later releases, which this one does not read."""
+    """Yield the keys that this release does not read: misspelt ones, and those of other releases."""
     for key in config.given:
         reading = [rel.name for rel in releases() if key in rel.keys]
+        if not reading and (near := _key_near(key, release)):
+            problem = f"{key} is ignored: it is not a key of Kafka; is it {near}?"
+            place, cure = Place(file=config.place(key)), f"correct it to {near}, or take it out"
+            yield Finding("misspelt-key", Severity.RISK, problem, place, cure)
         if not reading or release.name in reading:
             continue  # no release reads the keys of a plug-in
         reason = f"Kafka knows it from {reading[0]} on"
@@ -218,6 +229,17 @@ def _ignored_keys(config: ServerConfig, release: Release) -> Iterator[Finding]:
             reason = next(reasons, f"Kafka {reading[-1]} was the last to read it")
         problem = f"{key} is ignored: {reason}"
         yield note_finding("ignored-key", problem, Place(file=config.place(key)), "take it out")
+
+
+def _key_near(key: str, release: Release) -> str | None:
+    """Return the key of a release that one that no release knows is nearly equal to, if any."""
+    if key.startswith(_FREE) or key in public_configs()[BROKER]:
+        return None
+    from difflib import get_close_matches
+
+    dotted = re.sub("[_-]", ".", key.lower())
+    near = get_close_matches(dotted, release.keys, 1, _LIKENESS)
+    return near[0] if near else None
 
 
 def _number(name: str) -> tuple[int, ...]:

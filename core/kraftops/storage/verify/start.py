@@ -6,13 +6,14 @@ The rules are those of Kafka 4.3.1's start: `KafkaRaftServer`, `LogManager`, `Ka
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from kraftops.dump.check.log_directory import misnamed_findings
 from kraftops.findings.finding import Cure, Finding, Place, stop_finding, unless_forbidden
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.server.formatted import has_metadata_log
 from kraftops.server.log_directory import LogDirectory
+from kraftops.storage.logdirs.directories import right_path
 from kraftops.storage.logdirs.inspector import findings
 from kraftops.storage.logdirs.node import Node
 from kraftops.storage.logdirs.proposals import (
@@ -48,6 +49,14 @@ def verify_node(node: Node, cluster_id: str | None = None) -> Iterator[Finding]:
     yield from _contents(node)
     if node.metadata.is_readable:
         yield from quorum_findings(node)
+
+
+def with_cluster_ids(nodes: Sequence[Node]) -> Iterator[tuple[Node, str | None]]:
+    """Yield nodes and their cluster ids; of one that has none, that of the others."""
+    ids = [node.cluster_id for node in nodes]
+    shared = next(filter(None, ids), None)
+    for node, cluster_id in zip(nodes, ids, strict=True):
+        yield node, cluster_id or shared
 
 
 def _is_writable(path: str) -> bool:
@@ -89,7 +98,12 @@ def _formatted(node: Node, cluster_id: str | None) -> Iterator[Finding]:
 
 
 def _format(node: Node, directory: LogDirectory, cluster_id: str | None) -> Cure:
-    """Return the cure of an unformatted directory, where others may be formatted."""
+    """Return the cure of an unformatted directory, where others may be formatted.
+
+    On a wrong path a broker begins with empty partitions, which may lead: then nothing is formatted.
+    """
+    if not directory.exists and (hint := right_path(node.config, directory.path)):
+        return Cure(hint)
     command = format_command(node.config.path, cluster_id)
     if node.metadata.meta is not None:
         cure = Cure("format it", (f"{command} -g -N",))
@@ -98,6 +112,9 @@ def _format(node: Node, directory: LogDirectory, cluster_id: str | None) -> Cure
         cure = Cure(text, (f"{command} -g -N",))
     elif node.is_controller and not node.config.voters:
         cure = Cure("format it, with -N if other controllers have the metadata", (command,))
+    elif node.is_controller and not node.is_only_voter:
+        text = "format it if the cluster is new, or if most of the voters have their logs"
+        cure = Cure(text, (command,))
     else:
         cure = Cure("format it", (command,))
     if directory.exists:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from kraftops.display.sizes import many
+from kraftops.display.sizes import many, named
 from kraftops.findings.finding import Cure, Finding, Place, Severity, note_finding, stop_finding
 from kraftops.storage.logdirs.node import Node, recover_command
 from kraftops.storage.logdirs.proposals import format_command
@@ -109,9 +109,8 @@ class _Quorum:
         lost = sorted(given - able)
         if lost and len(self.voters) - len(lost) < self.majority:
             problem = (
-                f"the quorum is lost: of the voters {_listed(self.voters)}, {_listed(lost)} "
-                f"do not have the "
-                f"directories that {self.newest.metadata_path} knows"
+                f"the quorum is lost: {named('voter', lost)} of {_listed(self.voters)} do not have "
+                f"the directories that {self.newest.metadata_path} knows"
             )
             yield stop_finding("quorum-lost", problem, Place(), *self._cure())
 

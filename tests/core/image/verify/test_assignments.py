@@ -11,7 +11,7 @@ from kraftops.image.verify.assignments import (
     image_of,
     lost_text,
     newest_images,
-    without_wrong_rewrites,
+    without_wrong_cures,
 )
 from kraftops.storage.logdirs.inspector import OTHER_NODE_ID
 from kraftops.uuids import to_text
@@ -202,13 +202,13 @@ def test_no_rewrite_is_proposed_for_partitions_of_another_broker() -> None:
     )
     strays = [stray(number, Stake(300, 1000)) for number in (0, 2)]
 
-    found = without_wrong_rewrites([other, *strays])
+    found = without_wrong_cures([other, *strays])
 
     assert found[0].remedy == (
         "take it out of log.dirs: the metadata has t-0, t-2 (600 records, 2000 bytes) elsewhere"
     )
     assert found[1:] == strays
-    assert without_wrong_rewrites([other]) == [other]
+    assert without_wrong_cures([other]) == [other]
 
 
 def test_long_lists_of_lost_partitions_are_cut() -> None:

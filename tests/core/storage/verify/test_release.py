@@ -100,6 +100,17 @@ def test_key_of_a_later_release_is_a_note(static: Path) -> None:
     ]
 
 
+def test_misspelt_keys_are_told_and_those_of_plugins_are_not(static: Path) -> None:
+    misspelt = {"log.dir.s": "log.dirs", "min.insync.replica": "min.insync.replicas"}
+    others = "listener.name.x.nodeid", "config.providers.logdirs", "rsm.config.nodeid", "foo.bar"
+    risks = found(static, "4.3", tuple(f"{key}=1" for key in (*misspelt, *others)))
+
+    assert [(risk.code, risk.severity.value, risk.text) for risk in risks] == [
+        ("misspelt-key", "risk", f"{key} is ignored: it is not a key of Kafka; is it {near}?")
+        for key, near in misspelt.items()
+    ]
+
+
 @pytest.mark.parametrize(
     ("key", "retired_in", "reason"),
     [

@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from kraftops.storage.config.server_config import load_config
-from kraftops.storage.logdirs.directories import read_directories
+from kraftops.storage.logdirs.directories import RELATIVE, read_directories
 from kraftops.storage.logdirs.inspector import findings
+from kraftops.storage.logdirs.node import read_node
+from kraftops.storage.verify.start import verify_node
 from kraftops.uuids import to_text
 from tests.helpers.logs.metadata_logs import (
     no_ops,
@@ -80,6 +82,24 @@ def test_directory_that_is_missing_or_not_formatted(static: Path) -> None:
     assert finding.commands == (command,)
     (static / "d2").mkdir()
     assert stopping(static) == ["d2: it is not formatted"]
+
+
+def test_wrong_path_is_corrected_and_not_formatted(
+    static: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = static / PROPERTIES
+    config.write_text(re.sub("(?m)^log.dirs=.*", "log.dir.s=/data", config.read_text()))
+
+    def cures(*overrides: str) -> list[str]:
+        node = read_node(load_config(str(config), overrides))
+        return [one.remedy for one in verify_node(node) if one.code == "not-formatted"]
+
+    assert "set log.dirs in" in str(cures())
+    (static / "d1").rename(static / "data-1")
+    assert cures(f"log.dirs={static}/data1") == [f"is it {static}/data-1, which is of node 1?"]
+    assert cures(f"log.dirs={static}/data1,{static}/data-1")[0].startswith("mount it if")
+    monkeypatch.chdir(static.parent)
+    assert cures("log.dirs=data-1") == [RELATIVE]
 
 
 def test_format_mends_a_directory_that_holds_partitions(static: Path) -> None:

@@ -157,7 +157,7 @@ def test_lost_majority_is_found_with_its_cure(tmp_path: Path) -> None:
     found = found_in(*nodes)
 
     assert [(each.code, each.place.path) for each in found] == [("quorum-lost", "")]
-    assert found[0].text.startswith("the quorum is lost: of the voters 1, 2, 3, 2, 3 do not have")
+    assert found[0].text.startswith("the quorum is lost: voters 2 and 3 of 1, 2, 3 do not have")
     (command,) = found[0].commands
     assert shlex.split(command) == [
         "kafka-storage",
