@@ -42,10 +42,10 @@ def _sources(examination: Examination) -> list[LogSource]:
         directory.path
         for node in examination.whole_nodes
         for directory in node.directories
-        if node.config.node_id != UNKNOWN_NODE
+        if node.config.node_id != UNKNOWN_NODE and examination.identities.is_sound(node)
     }
     sources = [source for source in examination.alone if source.folder in identified]
-    for node in examination.named:
+    for node in filter(examination.identities.is_sound, examination.named):
         sources += sources_of(node.config)
     return sources
 

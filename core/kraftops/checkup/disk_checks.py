@@ -91,9 +91,11 @@ def start(examination: Examination) -> Iterator[Finding]:
     """Yield what keeps nodes from starting with all their data."""
     for node, cluster_id in with_cluster_ids(examination.configured):
         is_running = examination.is_running(node)
-        for finding in verify_node(node, cluster_id):
+        findings = verify_node(node, cluster_id)
+        for finding in examination.identities.without_effects(node, findings):
             if not is_running or finding.code not in {*_OWN_STATE, "not-writable"}:
                 yield finding
+    yield from examination.identities.findings
     for node in examination.copied:
         yield from quorum_state_findings(node)
         yield from misnumbered(node)
@@ -129,9 +131,11 @@ def _starts(examination: Examination) -> Iterator[Finding]:
         assumed = assumed_release(node, image, examination.target)
         if node in examination.configured:
             yield from target_findings(node, assumed)
-        if node.is_broker and is_whole and image:
+        if not (node.is_broker and examination.identities.is_sound(node)):
+            continue
+        if is_whole and image:
             yield from assignment_findings(node, image)
-        if node.is_broker and not (is_whole and examination.is_deep):
+        if not (is_whole and examination.is_deep):
             release = assumed.newest.release.name
             yield from loading_findings(node, image, release, LIGHT_BYTES, is_whole=is_whole)
 
@@ -159,8 +163,8 @@ def partitions(examination: Examination) -> Iterator[Finding]:
 
 def one_cluster(examination: Examination) -> Iterator[Finding]:
     """Yield what keeps nodes from being one cluster, and histories that part."""
-    if len(examination.configured) > 1:
-        yield from verify_cluster(examination.configured)
+    if len(configured := examination.identities.unexplained(examination.configured)) > 1:
+        yield from verify_cluster(configured)
     if examination.copied:
         yield from rival_servers(examination.copied, examination.configured)
         yield from rival_findings(examination.nodes)

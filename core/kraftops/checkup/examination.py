@@ -15,6 +15,7 @@ from kraftops.fileio.mounts import archive_of, exists, is_directory, names_in
 from kraftops.findings.finding import Finding
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.assignments import newest_images
+from kraftops.image.verify.identity import Identities, read_identities
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.parallel.background import BackgroundCall
 from kraftops.reassign.access import ClusterAccess
@@ -168,6 +169,11 @@ class Examination:
     def images(self) -> Mapping[str | None, MetadataImage]:
         """The newest metadata on disk, by cluster id."""
         return newest_images(self.nodes)
+
+    @cached_property
+    def identities(self) -> Identities:
+        """The nodes that have directories of others."""
+        return read_identities(self.nodes, self.images)
 
     @cached_property
     def metadata_log(self) -> str | None:

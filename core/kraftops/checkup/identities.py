@@ -12,7 +12,7 @@ from kraftops.server.loader.load_plan import HIGH_WATERMARK
 from kraftops.server.log_directory import LogDirectory
 from kraftops.server.metadata_log.content import read_content
 from kraftops.storage.logdirs.inspector import OTHER_NODE_ID
-from kraftops.storage.logdirs.node import Node
+from kraftops.storage.logdirs.node import Node, directory_owners
 from kraftops.uuids import to_text
 
 
@@ -64,9 +64,7 @@ def of_each_server(directories: Sequence[LogDirectory]) -> Iterator[list[LogDire
 
 def as_registered(nodes: Sequence[Node], configured: Sequence[Node]) -> list[Node]:
     """Return nodes with the ids for which the newest metadata has their directories, if it has."""
-    owners: dict[bytes, int] = {}
-    for node in sorted((*nodes, *configured), key=lambda node: node.content.rank):
-        owners |= node.directory_owners
+    owners = directory_owners((*nodes, *configured))
     registered = []
     for node in nodes:
         meta = node.metadata.meta

@@ -48,6 +48,21 @@ def leader_epoch(path: str) -> int | None:
     return epoch if type(epoch) is int and epoch <= _LAST_EPOCH else None
 
 
+def elected(path: str) -> int | None:
+    """Return the leader for which the node of a file has voted, and which it is not, if known.
+
+    A node that is elected keeps no vote (`LeaderState.election`; 3.9.1 to 4.3.1).
+    """
+    if problem(path):
+        return None
+    try:
+        state = _state(path)
+    except FileNotFoundError:
+        return None
+    leader = state["leaderId"]
+    return leader if type(leader) is int and leader == state["votedId"] >= 0 else None
+
+
 def static_voters(path: str) -> frozenset[int]:
     """Return the ids of the voters in a file, which only that of a static quorum has."""
     if problem(path):

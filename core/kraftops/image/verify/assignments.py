@@ -22,7 +22,6 @@ from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.directories import (
     NO_STRAYS,
     NO_TOPIC_ID,
-    OTHER_BROKER,
     SET_ASIDE,
     DirectoryOwner,
     misplaced_finding,
@@ -30,7 +29,6 @@ from kraftops.image.verify.directories import (
 )
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.server.partition_files import TOPIC_ID
-from kraftops.storage.logdirs.inspector import OTHER_NODE_ID
 from kraftops.storage.logdirs.node import Node
 from kraftops.storage.logdirs.proposals import write_command
 from kraftops.uuids import is_reserved, to_text
@@ -174,26 +172,18 @@ def _holders(partition: PartitionState) -> list[int]:
 
 
 def without_wrong_cures(findings: Sequence[Finding]) -> list[Finding]:
-    """Return findings, with no format in a lost quorum, nor rewrite where others' partitions are.
+    """Return findings, with no format in a lost quorum.
 
     A majority of voters that is formatted begins without what the others have.
     """
-    is_lost = any(finding.code == "quorum-lost" for finding in findings)
-    strays: dict[str | None, list[Finding]] = {}
-    for finding in findings:
-        if finding.code == OTHER_BROKER:
-            strays.setdefault(finding.place.directory, []).append(finding)
-    right = []
-    for finding in findings:
-        of_others = strays.get(finding.place.directory)
-        if finding.code == OTHER_NODE_ID and finding.commands and of_others:
-            cure = f"take it out of log.dirs: the metadata has {lost_text(of_others)} elsewhere"
-            right.append(replace(finding, cure=cure, commands=()))
-        elif is_lost and finding.code == "not-formatted":
-            right.append(replace(finding, cure="do not format it: recover the quorum", commands=()))
-        else:
-            right.append(finding)
-    return right
+    if all(finding.code != "quorum-lost" for finding in findings):
+        return [*findings]
+    return [
+        replace(finding, cure="do not format it: recover the quorum", commands=())
+        if finding.code == "not-formatted"
+        else finding
+        for finding in findings
+    ]
 
 
 def lost_text(findings: Sequence[Finding]) -> str:

@@ -16,6 +16,7 @@ from kraftops.image.verify.assignments import (
     newest_images,
     without_wrong_cures,
 )
+from kraftops.image.verify.identity import read_identities
 from kraftops.image.verify.loading import loading_findings
 from kraftops.storage.logdirs.node import Node
 from kraftops.storage.releases.table import Release, release_of, releases
@@ -60,27 +61,28 @@ def verify_nodes(
         KraftopsError: a file cannot be read any more.
     """
     whole = [node for node in nodes if node.config.is_whole]
+    images = newest_images(nodes)
+    identities = read_identities(nodes, images)
     findings = [
         finding
         for node, own_id in with_cluster_ids(whole)
-        for finding in verify_node(node, cluster_id or own_id)
+        for finding in identities.without_effects(node, verify_node(node, cluster_id or own_id))
     ]
+    findings += identities.findings
     if target:
         # What is asked is a later start, before which the server is stopped anyway.
         findings = [
             replace(finding, severity=Severity.NOTE) if finding.code == "running" else finding
             for finding in findings
         ]
-    if len(whole) > 1:
-        findings += verify_cluster(whole)
-    images = newest_images(nodes)
+    if len(sound := identities.unexplained(whole)) > 1:
+        findings += verify_cluster(sound)
     assumed_releases = []
     for node in nodes:
         image = images.get(node.cluster_id)
         assumed = assumed_release(node, image, target)
-        if image and node.is_broker:
-            findings += assignment_findings(node, image)
-        if node.is_broker:
+        if node.is_broker and identities.is_sound(node):
+            findings += assignment_findings(node, image) if image else ()
             findings += loading_findings(node, image, assumed.newest.release.name)
         if node in whole:
             findings += release_findings(node, assumed)

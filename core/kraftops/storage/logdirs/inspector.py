@@ -17,6 +17,7 @@ from kraftops.findings.finding import (
     unless_forbidden,
 )
 from kraftops.log.files import METADATA_PARTITION
+from kraftops.server.formatted import has_metadata_log
 from kraftops.server.log_directory import LogDirectory
 from kraftops.server.meta_properties import MetaProperties
 from kraftops.storage.config.server_config import ServerConfig
@@ -87,24 +88,30 @@ def has_partitions(directories: Iterable[LogDirectory]) -> bool:
     return any(directory.partition_count for directory in directories)
 
 
-def _other_node_cure(config: ServerConfig, meta: MetaProperties, owner: int | None) -> Cure:
-    """Return the cure of two node ids: the metadata has the directory for its *owner*, if known."""
+def _other_node_cure(
+    config: ServerConfig, meta: MetaProperties, owner: int | None, *, is_empty: bool
+) -> Cure:
+    """Return the cure of two node ids: the metadata has the directory for its *owner*, if known.
+
+    Without evidence, no id of a directory with data is changed.
+    """
     own = config.node_id
     give_back = Cure(f"give it the id {own}", (rewrite_to_node(config.path, own),))
     if owner == own:
-        return give_back._replace(text=f"{_known(owner)}: {give_back.text} again")
-    if owner is not None:
-        commands = () if meta.node_id == owner else (rewrite_to_node(config.path, owner),)
-        text = f"move it to that node, or set node.id={owner} if this is its configuration"
-        return Cure(f"{_known(owner)}: {text}", commands)
-    if (meta.node_id or 0) < 0:
+        return give_back._replace(
+            text=f"the metadata has it for node {owner}: {give_back.text} again"
+        )
+    if owner is None and (meta.node_id or 0) < 0:
         return give_back
-    text = f"if it is not of the node with node.id={meta.node_id}, {give_back.text}"
-    return give_back._replace(text=text)
-
-
-def _known(owner: int) -> str:
-    return f"the metadata has it for node {owner}"
+    if owner is None and is_empty:
+        text = f"if it is not of the node with node.id={meta.node_id}, {give_back.text}"
+        return give_back._replace(text=text)
+    other = meta.node_id if owner is None else owner
+    return Cure(
+        f"mount the disk of node {own} in its place; or set node.id={other}, if this is the "
+        f"configuration of node {other}; or put its own meta.properties back, if only that is of "
+        f"node {other}"
+    )
 
 
 def _id_findings(
@@ -116,7 +123,9 @@ def _id_findings(
         if meta is None:
             continue
         if meta.node_id not in (None, config.node_id):
-            known_cure = _other_node_cure(config, meta, owners.get(meta.directory_id or b""))
+            owner = owners.get(meta.directory_id or b"")
+            is_empty = not (directory.partition_count or has_metadata_log(path))
+            known_cure = _other_node_cure(config, meta, owner, is_empty=is_empty)
             problem = f"it is of node {meta.node_id}, the configuration of node {config.node_id}"
             yield stop_finding(OTHER_NODE_ID, problem, directory.place, *known_cure)
         if meta.directory_id is None:
@@ -127,13 +136,13 @@ def _id_findings(
             cure = f"take directory.id out of {directory.meta_path}: a server makes a new one"
             command = f"sed -i '/^directory.id=/d' {shlex.quote(directory.meta_path)}"
             yield stop_finding("reserved-directory-id", problem, directory.place, cure, (command,))
-        owner = paths.setdefault(meta.directory_id, path)
-        if owner != path and os.path.samefile(owner, path):
-            problem = f"it is {owner} under another name"
+        first = paths.setdefault(meta.directory_id, path)
+        if first != path and os.path.samefile(first, path):
+            problem = f"it is {first} under another name"
             cure = f"name it once in log.dirs of {config.path}"
             yield stop_finding("directory-twice", problem, directory.place, cure)
-        elif owner != path:
-            problem = f"its directory id {directory_id} is also the id of {owner}"
+        elif first != path:
+            problem = f"its directory id {directory_id} is also the id of {first}"
             cure = (
                 f"if it is a copy, take it out of log.dirs of {config.path}; "
                 f"else take directory.id out of {directory.meta_path}"

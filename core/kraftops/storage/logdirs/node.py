@@ -109,6 +109,14 @@ def read_node(config: ServerConfig) -> Node:
     return Node(config, read_directories(config))
 
 
+def directory_owners(nodes: Sequence[Node]) -> dict[bytes, int]:
+    """Return the broker for which the newest metadata log has each registered directory."""
+    owners: dict[bytes, int] = {}
+    for node in sorted(nodes, key=lambda node: node.content.rank):
+        owners |= node.directory_owners
+    return owners
+
+
 def recover_command(node: Node, nodes: Sequence[Node], *arguments: str) -> str:
     """Return the command that recovers a node, with the logs of the others, for a shell."""
     command = ["kafka-storage", "recover", "-c", node.config.path]

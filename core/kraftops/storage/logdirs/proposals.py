@@ -6,6 +6,8 @@ import re
 import shlex
 from collections.abc import Iterable
 
+from kraftops.uuids import to_text
+
 _POSSIBLE_ID = re.compile(r"[A-Za-z0-9_.=+/-]{1,256}")
 PLACEHOLDER = "ID"
 
@@ -39,6 +41,13 @@ def rewrite_to_cluster(config: str, cluster_id: str | None) -> str:
 def rewrite_to_node(config: str, node_id: int) -> str:
     """Return the command that changes the id of a node, with its configuration file."""
     return f"{_rewrite(config)} --node-id {node_id}"
+
+
+def meta_lines(node_id: int, cluster_id: str | None, directory_id: bytes | None) -> list[str]:
+    """Return the lines of a meta.properties; a server makes any directory.id but a voter's."""
+    cluster = shown_cluster_id(cluster_id)
+    lines = ["version=1", f"node.id={node_id}", f"cluster.id={cluster}"]
+    return [*lines, f"directory.id={to_text(directory_id)}"] if directory_id else lines
 
 
 def write_command(path: str, lines: Iterable[str]) -> str:

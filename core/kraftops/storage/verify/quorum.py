@@ -67,6 +67,16 @@ def quorum_state_findings(node: Node) -> Iterator[Finding]:
         place = Place(directory=node.metadata_path, file=state_file)
         finding = stop_finding("bad-quorum-state", problem, place, cure)
         yield unless_forbidden(with_cure(finding, state_file), state_file)
+    elif quorum_state.elected(state_file) == node.config.node_id == node.metadata.node_id:
+        yield Finding(
+            "bad-quorum-state",
+            Severity.RISK,
+            f"it has a vote for node {node.config.node_id} as another node gives it: it is not of "
+            "this node",
+            Place(directory=node.metadata_path, file=state_file),
+            "find out whether disks or meta.properties of controllers were exchanged",
+            consequence="this node forgets its own vote, and may vote twice in one epoch",
+        )
 
 
 def _forgotten_topics(node: Node) -> Iterator[Finding]:
@@ -121,7 +131,7 @@ def _registration(node: Node) -> Iterator[Finding]:
     for directory in node.directories:
         identity = directory.meta.directory_id if directory.meta else None
         other = owners.get(identity or b"", own)
-        if other != own:
+        if other != own and directory.node_id in (None, own):
             yield stop_finding(
                 "registered-elsewhere",
                 f"the cluster knows it as of broker {other}, and refuses it of broker {own}",

@@ -19,12 +19,12 @@ from kraftops.storage.logdirs.node import Node
 from kraftops.storage.logdirs.proposals import (
     PLACEHOLDER,
     format_command,
+    meta_lines,
     rewrite_to_cluster,
     shown_cluster_id,
     write_command,
 )
 from kraftops.storage.verify.quorum import quorum_findings
-from kraftops.uuids import to_text
 
 
 def verify_node(node: Node, cluster_id: str | None = None) -> Iterator[Finding]:
@@ -123,15 +123,13 @@ def _format(node: Node, directory: LogDirectory, cluster_id: str | None) -> Cure
 
 
 def _restore(node: Node, directory: LogDirectory, cluster_id: str | None) -> Cure:
-    """Return the cure of a bad meta.properties; a server makes any directory.id but a voter's."""
-    cluster = shown_cluster_id(cluster_id)
-    lines = ["version=1", f"node.id={node.config.node_id}", f"cluster.id={cluster}"]
-    if directory.is_metadata:
-        own = [voter for voter in node.voters if voter.node_id == node.config.node_id]
-        lines += [f"directory.id={to_text(voter.directory_id)}" for voter in own]
+    """Return the cure of a bad meta.properties."""
+    own_id = node.config.node_id
+    ids = {voter.node_id: voter.directory_id for voter in node.voters}
+    lines = meta_lines(own_id, cluster_id, ids.get(own_id) if directory.is_metadata else None)
     command = write_command(directory.meta_path, lines)
     text = f"restore it from a copy, or write {', '.join(lines)}"
-    return Cure(text, () if cluster == PLACEHOLDER else (command,))
+    return Cure(text, () if shown_cluster_id(cluster_id) == PLACEHOLDER else (command,))
 
 
 def _cluster_ids(node: Node, expected: str | None) -> Iterator[Finding]:

@@ -13,7 +13,6 @@ from kraftops.image.verify.assignments import (
     newest_images,
     without_wrong_cures,
 )
-from kraftops.storage.logdirs.inspector import OTHER_NODE_ID
 from kraftops.uuids import to_text
 from tests.helpers.logs.random_logs import MetadataRecord, uuid
 from tests.helpers.nodes.assigned_partitions import (
@@ -191,24 +190,12 @@ def test_newest_metadata_of_a_cluster_counts(tmp_path: Path) -> None:
     assert [(name, image.offset) for name, image in images.items()] == [(CLUSTER_ID, 1)]
 
 
-def test_no_rewrite_is_proposed_for_partitions_of_another_broker() -> None:
-    other = Finding(
-        OTHER_NODE_ID,
-        Severity.STOPS,
-        "it is of node 1",
-        Place(directory="d2"),
-        "give it the id of the node",
-        ("kafka-storage rewrite",),
-    )
-    strays = [stray(number, Stake(300, 1000)) for number in (0, 2)]
+def test_nothing_is_formatted_in_a_lost_quorum() -> None:
+    empty = Finding("not-formatted", Severity.STOPS, "it is not formatted", cure="format it")
+    lost = Finding("quorum-lost", Severity.STOPS, "the quorum is lost", cure="recover")
 
-    found = without_wrong_cures([other, *strays])
-
-    assert found[0].remedy == (
-        "take it out of log.dirs: the metadata has t-0, t-2 (600 records, 2000 bytes) elsewhere"
-    )
-    assert found[1:] == strays
-    assert without_wrong_cures([other]) == [other]
+    assert without_wrong_cures([empty]) == [empty]
+    assert without_wrong_cures([empty, lost])[0].remedy == "do not format it: recover the quorum"
 
 
 def test_long_lists_of_lost_partitions_are_cut() -> None:

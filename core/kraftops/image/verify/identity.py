@@ -1,0 +1,224 @@
+"""Whose a log directory is: exchanged disks, and meta.properties of other nodes, by evidence.
+
+Partitions belong to the broker to which the metadata assigns them, whatever meta.properties says.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import NamedTuple
+
+from kraftops.display.sizes import named
+from kraftops.findings.finding import Finding, Place, stop_finding
+from kraftops.image.state.image import MetadataImage
+from kraftops.image.verify.assignments import replicas_on
+from kraftops.log.files import METADATA_PARTITION
+from kraftops.server import quorum_state
+from kraftops.server.loader.load_plan import FolderKind
+from kraftops.server.log_directory import LogDirectory
+from kraftops.storage.logdirs.inspector import OTHER_NODE_ID
+from kraftops.storage.logdirs.node import Node, directory_owners
+from kraftops.storage.logdirs.proposals import meta_lines, write_command
+from kraftops.uuids import is_reserved
+
+_OF_IDENTITY = frozenset({OTHER_NODE_ID, "registered-elsewhere", "other-directory-id"})
+
+
+class Mistake(NamedTuple):
+    """A directory under a wrong identity, of the node that has it.
+
+    *claimed* is the node of its meta.properties, *owner* that of its content, None if unknown.
+    With *is_exchanged* that node has a mistake too.
+    """
+
+    node: Node
+    directory: LogDirectory
+    claimed: int
+    owner: int | None
+    is_exchanged: bool = False
+
+    @property
+    def is_of_file(self) -> bool:
+        """Whether meta.properties alone is of another node."""
+        return self.owner not in (None, self.claimed)
+
+    @property
+    def is_explained(self) -> bool:
+        """Whether it is known what is wrong."""
+        return self.is_exchanged or self.is_of_file
+
+
+@dataclass(frozen=True)
+class Identities:
+    """Nodes with directories of others, and what their mistakes are where evidence decides.
+
+    What follows from a wrong identity is no finding.
+    """
+
+    mistakes: Sequence[Mistake] = ()
+    findings: Sequence[Finding] = ()
+
+    def is_sound(self, node: Node) -> bool:
+        """Tell whether a node has no directory of another."""
+        return all(mistake.node is not node for mistake in self.mistakes)
+
+    def unexplained(self, nodes: Sequence[Node]) -> list[Node]:
+        """Return the nodes about whose identity the findings say nothing."""
+        explained = [mistake.node for mistake in self.mistakes if mistake.is_explained]
+        return [node for node in nodes if all(node is not other for other in explained)]
+
+    def without_effects(self, node: Node, findings: Iterator[Finding]) -> Iterator[Finding]:
+        """Yield the findings about a node but for those that mistakes explain."""
+        is_explained = not self.unexplained([node])
+        for finding in findings:
+            if not (is_explained and finding.code in _OF_IDENTITY):
+                yield finding
+
+
+def read_identities(
+    nodes: Sequence[Node], images: Mapping[str | None, MetadataImage]
+) -> Identities:
+    """Return the nodes that have directories of others, and findings where evidence decides.
+
+    Raises:
+        KraftopsError: a source of an image cannot be read any more.
+    """
+    owners = directory_owners(nodes)
+    mistakes = [*_other_ids(nodes, images, owners), *_exchanged_content(nodes, images)]
+    mistakes = [_with_other_half(mistake, mistakes) for mistake in mistakes]
+    findings = [*_exchanged_disks(mistakes), *_exchanged_files(mistakes, images)]
+    return Identities(mistakes, findings)
+
+
+def _other_ids(
+    nodes: Sequence[Node],
+    images: Mapping[str | None, MetadataImage],
+    owners: Mapping[bytes, int],
+) -> Iterator[Mistake]:
+    """Yield the directories whose ids are of other nodes; a wrong node.id alone is none of them."""
+    for node in nodes:
+        own = node.config.node_id
+        for directory in node.directories:
+            meta = directory.meta
+            registered = owners.get(meta.directory_id or b"") if meta else own
+            claimed = registered if directory.node_id in (None, own) else directory.node_id
+            if claimed not in (None, own) and registered != own:
+                owner = _owner(directory, images.get(node.cluster_id), own, claimed)
+                yield Mistake(node, directory, claimed, owner)
+
+
+def _exchanged_content(
+    nodes: Sequence[Node], images: Mapping[str | None, MetadataImage]
+) -> Iterator[Mistake]:
+    """Yield the directories of pairs of brokers that agree with their ids, but for the content."""
+    for pair in combinations([node for node in nodes if node.is_broker], 2):
+        image = images.get(pair[0].cluster_id)
+        if image is None or pair[0].cluster_id != pair[1].cluster_id:
+            continue
+        ids = [node.config.node_id for node in pair]
+        assigned = [_assigned(image, node_id) for node_id in ids]
+        present = [set().union(*map(_partitions, node.data_directories)) for node in pair]
+        alone = [assigned[0] - assigned[1], assigned[1] - assigned[0]]
+        if all(
+            alone[1 - i] & present[i] and alone[i] and not alone[i] & present[i] for i in (0, 1)
+        ):
+            for node, claimed, owner in zip(pair, ids, reversed(ids), strict=True):
+                for directory in node.data_directories:
+                    if directory.node_id == claimed:
+                        yield Mistake(node, directory, claimed, owner)
+
+
+def _with_other_half(mistake: Mistake, others: Sequence[Mistake]) -> Mistake:
+    """Return a mistake with the owner that the other half of an exchange implies, if it has none."""
+    for other in others:
+        if other.node.config.node_id == mistake.claimed:
+            own = mistake.node.config.node_id
+            implied: dict[int | None, int] = {other.claimed: mistake.claimed, mistake.claimed: own}
+            owner = implied.get(other.owner) if mistake.owner is None else mistake.owner
+            return mistake._replace(owner=owner, is_exchanged=True)
+    return mistake
+
+
+def _owner(
+    directory: LogDirectory, image: MetadataImage | None, own: int, other: int
+) -> int | None:
+    """Return which of two nodes the content is of; None if it may be of both."""
+    if image:
+        present = _partitions(directory)
+        of_own, of_other = _assigned(image, own), _assigned(image, other)
+        is_own, is_other = present & (of_own - of_other), present & (of_other - of_own)
+        if bool(is_own) != bool(is_other):
+            return own if is_own else other
+    path = os.path.join(directory.path, METADATA_PARTITION, quorum_state.FILE_NAME)
+    return {own: other, other: own}.get(quorum_state.elected(path), None)
+
+
+def _partitions(directory: LogDirectory) -> set[tuple[str, int]]:
+    folders = directory.plan.folders.values()
+    return {
+        (folder.topic, folder.partition) for folder in folders if folder.kind is FolderKind.CURRENT
+    }
+
+
+def _assigned(image: MetadataImage, node_id: int) -> set[tuple[str, int]]:
+    return {
+        (image.topics[topic_id].name, number)
+        for (topic_id, number), _ in replicas_on(node_id, image)
+    }
+
+
+def _exchanged_disks(mistakes: Sequence[Mistake]) -> Iterator[Finding]:
+    """Yield that nodes have the disks of each other, as one finding."""
+    exchanged = [mistake for mistake in mistakes if mistake.is_exchanged and not mistake.is_of_file]
+    if exchanged:
+        sides = [
+            f"{mistake.directory.java_path} is that of node {mistake.claimed}"
+            for mistake in exchanged
+        ]
+        configs = " and ".join(dict.fromkeys(mistake.node.config.path for mistake in exchanged))
+        cure = f"exchange log.dirs in {configs}, or the mounts"
+        if any(mistake.owner is None for mistake in exchanged):
+            cure += "; if only the meta.properties were exchanged, exchange these"
+        nodes = named("node", sorted({mistake.node.config.node_id for mistake in exchanged}))
+        problem = f"the disks of {nodes} are exchanged: {', '.join(sides)}"
+        yield stop_finding(OTHER_NODE_ID, problem, Place(), f"{cure}; nothing is to be rewritten")
+
+
+def _exchanged_files(
+    mistakes: Sequence[Mistake], images: Mapping[str | None, MetadataImage]
+) -> Iterator[Finding]:
+    """Yield the directories of which only meta.properties is of another node."""
+    for mistake in mistakes:
+        node, directory, claimed, owner, _ = mistake
+        if owner is None or not mistake.is_of_file:
+            continue
+        ids = _assigned_ids(mistake, images.get(node.cluster_id)) or {
+            other.directory.meta.directory_id
+            for other in mistakes
+            if other.directory.meta and other.directory.node_id == owner
+        }
+        lines = meta_lines(owner, node.cluster_id, ids.pop() if len(ids) == 1 else None)
+        yield stop_finding(
+            OTHER_NODE_ID,
+            f"its meta.properties is that of node {claimed}, its content that of node {owner}",
+            directory.place,
+            "do not change the configuration, nor move the directory: write the right file",
+            (write_command(directory.meta_path, lines),),
+        )
+
+
+def _assigned_ids(mistake: Mistake, image: MetadataImage | None) -> set[bytes | None]:
+    """Return the ids of the directories to which the metadata assigns the partitions."""
+    owner = mistake.owner
+    if image is None or owner is None:
+        return set()
+    present = _partitions(mistake.directory)
+    ids = {
+        state.directories[state.replicas.index(owner)]
+        for (topic_id, number), state in replicas_on(owner, image)
+        if (image.topics[topic_id].name, number) in present
+    }
+    return {identity for identity in ids if not is_reserved(identity)}
