@@ -132,7 +132,7 @@ def _exchanged_content(
 
 
 def _with_other_half(mistake: Mistake, others: Sequence[Mistake]) -> Mistake:
-    """Return a mistake with the owner that the other half of an exchange implies, if it has none."""
+    """Return a mistake with its owner by the other half of an exchange, if that is known."""
     for other in others:
         if other.node.config.node_id == mistake.claimed:
             own = mistake.node.config.node_id
@@ -153,7 +153,7 @@ def _owner(
         if bool(is_own) != bool(is_other):
             return own if is_own else other
     path = os.path.join(directory.path, METADATA_PARTITION, quorum_state.FILE_NAME)
-    return {own: other, other: own}.get(quorum_state.elected(path), None)
+    return {own: other, other: own}.get(quorum_state.elected(path))
 
 
 def _partitions(directory: LogDirectory) -> set[tuple[str, int]]:

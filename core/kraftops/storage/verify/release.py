@@ -214,7 +214,7 @@ def _is_less(text: str, limit: str) -> bool:
 
 
 def _ignored_keys(config: ServerConfig, release: Release) -> Iterator[Finding]:
-    """Yield the keys that this release does not read: misspelt ones, and those of other releases."""
+    """Yield the keys that a release does not read: misspelt, or of another release."""
     for key in config.given:
         reading = [rel.name for rel in releases() if key in rel.keys]
         if not reading and (near := _key_near(key, release)):

@@ -100,7 +100,7 @@ def _formatted(node: Node, cluster_id: str | None) -> Iterator[Finding]:
 def _format(node: Node, directory: LogDirectory, cluster_id: str | None) -> Cure:
     """Return the cure of an unformatted directory, where others may be formatted.
 
-    On a wrong path a broker begins with empty partitions, which may lead: then nothing is formatted.
+    On a wrong path a broker begins with empty partitions, which may lead: no format there.
     """
     if not directory.exists and (hint := right_path(node.config, directory.path)):
         return Cure(hint)
