@@ -153,7 +153,8 @@ def _owner(
         if bool(is_own) != bool(is_other):
             return own if is_own else other
     path = os.path.join(directory.path, METADATA_PARTITION, quorum_state.FILE_NAME)
-    return {own: other, other: own}.get(quorum_state.elected(path))
+    elected = quorum_state.elected(path)
+    return None if elected is None else {own: other, other: own}.get(elected)
 
 
 def _partitions(directory: LogDirectory) -> set[tuple[str, int]]:
