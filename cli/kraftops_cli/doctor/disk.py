@@ -19,12 +19,14 @@ from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.syntax.values import Number
 from kraftops_cli.terminal.answer import FORM_ATTRIBUTES, print_answer
+from kraftops_cli.terminal.failure import code_with_skipped
 from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
     from kraftops.disk.totals import DiskUsage, Total
     from kraftops.disk.usage import DirectoryUsage
     from kraftops.disk.why import Broker, Why
+    from kraftops.errors import SourceError
     from kraftops.server.loader.load_plan import FolderName
     from kraftops.storage.config.host import LocalKafka
     from kraftops_terminal.console import Console
@@ -109,18 +111,21 @@ def disk(terminal: Terminal, what: DiskOptions) -> int:
 
     partition = None if what.why is None else _partition_named(what.why, what)
     if what.is_live:
-        return _tell(terminal, what, DiskUsage(_of_brokers(what, terminal)))
+        _tell(terminal, what, DiskUsage(_of_brokers(what, terminal)))
+        return 0
     kafkas = what.nodes(terminal)
-    with what.opened_sources(terminal) as sources:
+    skipped: list[SourceError] = []
+    with what.opened_sources(terminal, skipped) as sources:
         brokers = [*_brokers(kafkas, [source.folder for source in sources])]
         if partition is not None:
-            return _explain(terminal, what, partition, brokers)
-        directories = [directory for broker in brokers for directory in broker.directories]
-        return _tell(terminal, what, DiskUsage(read_usages(directories, int(time.time() * 1000))))
+            _explain(terminal, what, partition, brokers)
+        else:
+            directories = [directory for broker in brokers for directory in broker.directories]
+            _tell(terminal, what, DiskUsage(read_usages(directories, int(time.time() * 1000))))
+    return code_with_skipped(0, skipped)
 
 
-def _tell(terminal: Terminal, what: DiskOptions, usage: DiskUsage) -> int:
-    """Print the sizes; return the exit code."""
+def _tell(terminal: Terminal, what: DiskOptions, usage: DiskUsage) -> None:
     from kraftops.answers.fields import json_of
     from kraftops.disk.answer import DISK
     from kraftops.fileio.mounts import archive_of
@@ -137,7 +142,6 @@ def _tell(terminal: Terminal, what: DiskOptions, usage: DiskUsage) -> int:
         names = dict.fromkeys(archive_of(path) or path for path in paths)
         summary = ("kraftops", "dump-log", "summary", *names, "--since", "-2h", "--sort", "bytes")
         terminal.error(f"note: {_NO_RATES}; {shlex.join(summary)} counts the last two hours")
-    return 0
 
 
 def _partition_named(name: str, what: What) -> FolderName:
@@ -161,8 +165,8 @@ def _partition_named(name: str, what: What) -> FolderName:
 
 def _explain(
     terminal: Terminal, what: DiskOptions, partition: FolderName, brokers: Sequence[Broker]
-) -> int:
-    """Print why a partition stays as it is; return the exit code."""
+) -> None:
+    """Print why a partition stays as it is."""
     from kraftops.answers.fields import json_of
     from kraftops.disk.answer import DISK
     from kraftops.disk.why import why_kept
@@ -176,7 +180,6 @@ def _explain(
         lambda: json_of(DISK.fields[-1:], kept),
         lambda: (line for why in kept for line in _reasons(terminal.console, why)),
     )
-    return 0
 
 
 def _reasons(console: Console, why: Why) -> Iterator[str]:

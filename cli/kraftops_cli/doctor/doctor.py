@@ -18,6 +18,7 @@ from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.terminal.answer import FORM_ATTRIBUTES, print_answer
+from kraftops_cli.terminal.failure import code_with_skipped
 from kraftops_cli.terminal.options import OVERWRITE_ATTRIBUTES
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_cli.version import VERSION
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from kraftops.checkup.checks import CheckRun
     from kraftops.checkup.diagnosis import Diagnosis, Selection
     from kraftops.checkup.examination import Examination
+    from kraftops.errors import SourceError
     from kraftops_terminal.console import Console
 
 EXAMPLES = (
@@ -122,14 +124,16 @@ def doctor(terminal: Terminal, what: DoctorOptions) -> int:
     path, flags = what.html, OutputFlags(overwrite=what.overwrite)
     if path is not None:
         refuse_output(path, flags)
+    skipped: list[SourceError] = []
     with ExitStack() as stack:
         examination = Examination(
             what.nodes(terminal),
-            stack.enter_context(what.opened_sources(terminal)),
+            stack.enter_context(what.opened_sources(terminal, skipped)),
             stack.enter_context(what.access(terminal)) if what.is_live else None,
             target_named(what.release_version),
             what.deep,
             int(time.time() * 1000),
+            what.names,
         )
         diagnosis = diagnosis_of(examination, _runs(examination, terminal), selection)
         if path is not None:
@@ -144,7 +148,7 @@ def doctor(terminal: Terminal, what: DoctorOptions) -> int:
         lambda: json_of(DOCTOR.fields, diagnosis),
         lambda: _text(terminal.console, diagnosis),
     )
-    return diagnosis.exit_code
+    return code_with_skipped(diagnosis.exit_code, skipped)
 
 
 def _runs(examination: Examination, terminal: Terminal) -> Iterator[CheckRun]:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import click
 
 from kraftops.dump.sources.missing import refuse_configurations, refuse_missing
-from kraftops.errors import UsageError
+from kraftops.errors import SourceError, UsageError
+from kraftops.log.files import file_name, has_bundle_name
 from kraftops.server.nearby import log_directories_in
 from kraftops.storage.config.host import LocalKafka, kafka_of_this_host
 from kraftops_cli.syntax.option_fields import argument, option
@@ -58,15 +59,23 @@ class What:
         """The log directories in the directories that are named, and archives."""
         return [path for name in self.names for path in log_directories_in(name)]
 
-    def opened_sources(self, terminal: Terminal) -> AbstractContextManager[list[LogSource]]:
+    def opened_sources(
+        self, terminal: Terminal, skipped: list[SourceError]
+    ) -> AbstractContextManager[list[LogSource]]:
         """Return the log directories that are named, also those in archives, as a context.
+
+        What cannot be read of an archive is told, and added to *skipped*.
 
         Raises:
             RecoveryRefused: an archive cannot be read, or has no log directory.
         """
         from kraftops.recovery.node_copies import opened_sources
 
-        return opened_sources(self.directories, terminal.failure)
+        def skip(error: SourceError) -> None:
+            skipped.append(error)
+            terminal.failure(error)
+
+        return opened_sources(self.directories, skip, takes_damaged=True)
 
     @property
     def is_live(self) -> bool:
@@ -87,7 +96,12 @@ class What:
             for path in filter(os.path.isdir, self.configs):
                 message = f"{path} is a directory, and not a configuration"
                 raise UsageError(message, "log directories are named without -c")
+            for path in filter(has_bundle_name, self.configs):
+                message = f"{path} is an archive, and not a configuration"
+                raise UsageError(message, "named without -c, its configurations are used")
             refuse_configurations(self.names, "-c {}")
+            for path in filter(file_name, filter(os.path.isfile, self.names)):
+                raise UsageError(f"{path} is a file of a log", f"kraftops dump-log check {path}")
             return [LocalKafka(path) for path in self.configs]
         local = kafka_of_this_host()
         for kafka in local:

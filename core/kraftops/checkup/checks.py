@@ -81,6 +81,9 @@ def run_checks(
         yield run
 
 
+_NO_CONFIG = "no server.properties is named"
+
+
 def _run(examination: Examination, run: CheckRun) -> None:
     try:
         run.reason = run.check.why_not(examination)
@@ -103,7 +106,12 @@ def _run(examination: Examination, run: CheckRun) -> None:
 
 
 def _configs(examination: Examination) -> str | None:
-    return None if examination.configs else "no server.properties is named"
+    return None if examination.loaded[0] or examination.configs else _NO_CONFIG
+
+
+def _own_configs(examination: Examination) -> str | None:
+    is_local = any(archive_of(config.path) is None for config in examination.loaded[0])
+    return _configs(examination) or (None if is_local else "archives have no key stores")
 
 
 def _named(examination: Examination) -> str | None:
@@ -116,7 +124,11 @@ def _disks(examination: Examination) -> str | None:
 
 
 def _whole(examination: Examination) -> str | None:
-    reason = "the archives have no logs of topics"
+    reason = (
+        "the archive is damaged"
+        if examination.damaged_archives
+        else "the archives have no logs of topics"
+    )
     return _disks(examination) or (None if examination.whole_nodes else reason)
 
 
@@ -172,7 +184,7 @@ CHECKS = (
     Check("room", "room on disks", 30, disk_checks.room, _room),
     Check("retention", "retention that does not work", 30, disk_checks.retention, _whole),
     Check("transactions", "hanging transactions", 60, disk_checks.transactions, _whole),
-    Check("certificates", "certificates that end", 10, cluster_checks.certificates, _configs),
+    Check("certificates", "certificates that end", 10, cluster_checks.certificates, _own_configs),
     Check("operations", "operations that were left over", 60, cluster_checks.operations,
           _metadata_or_live),
 )  # fmt: skip

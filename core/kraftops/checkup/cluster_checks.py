@@ -13,6 +13,7 @@ from kraftops.display.sizes import many
 from kraftops.display.times import iso_time
 from kraftops.engine.timeline_contract import MIN_ISR
 from kraftops.errors import DecodeError, WireError
+from kraftops.fileio.mounts import archive_of
 from kraftops.fileio.reading import read_whole
 from kraftops.findings.finding import Evidence, Finding, Place, Severity
 from kraftops.image.load.loading import limits_of
@@ -214,6 +215,8 @@ def operations(examination: Examination) -> Iterator[Finding]:
 def certificates(examination: Examination) -> Iterator[Finding]:
     """Yield the certificates in the key stores of nodes that end soon."""
     for config in examination.loaded[0]:
+        if archive_of(config.path):
+            continue  # its key stores are on another host
         for key, prop in config.given.items():
             if not key.endswith("ssl.keystore.location") or not prop.value.strip():
                 continue

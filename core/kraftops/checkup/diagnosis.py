@@ -19,7 +19,11 @@ from kraftops.findings.answer import FINDINGS
 from kraftops.findings.finding import HAS_FINDINGS, Finding, Severity, exit_code
 
 _STYLES = {Status.DONE: "good", Status.SKIPPED: "muted"}
-_UNREACHABLE = CODES["no-answer"].exit_code
+_COUNTED = {
+    Severity.LOSS: ("loss", "losses"),
+    Severity.STOPS: ("stop", "stops"),
+    Severity.RISK: ("risk", "risks"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,20 +79,23 @@ class Diagnosis:
             return f"{nothing} is wrong: {many(done, 'check')} done{notes}{suffix}"
         counts = Counter(finding.severity for finding in severe)
         shown = ", ".join(
-            f"{counts[severity]} {severity}" for severity in Severity if counts[severity]
+            f"{counts[severity]} {_COUNTED[severity][counts[severity] > 1]}"
+            for severity in _COUNTED
+            if counts[severity]
         )
         return f"{shown}; first: {severe[0]} [{severe[0].code}]{suffix}"
 
     @property
     def exit_code(self) -> int:
-        """2 with a finding worse than a note, or a check that failed; 5 if nobody answered."""
+        """2 with a finding worse than a note, or a check that failed; 1 or 5 if all have failed."""
         if code := exit_code(self.findings):
             return code
         failed = [run for run in self.runs if run.has_failed]
         if not failed:
             return 0
-        done = any(run.status is Status.DONE for run in self.runs)
-        return _UNREACHABLE if not done and failed[0].is_unreachable else HAS_FINDINGS
+        if any(run.status is Status.DONE for run in self.runs):
+            return HAS_FINDINGS
+        return CODES["no-answer" if failed[0].is_unreachable else "unreadable"].exit_code
 
 
 def diagnosis_of(

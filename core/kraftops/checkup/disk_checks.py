@@ -32,7 +32,7 @@ from kraftops.image.verify.nodes import release_findings as target_findings
 from kraftops.image.verify.verify import verify
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.server.loader.load_plan import FolderKind
-from kraftops.server.log_directory import LogDirectory
+from kraftops.server.log_directory import SHOWS_NOTHING, LogDirectory
 from kraftops.server.partition_files import partition_files
 from kraftops.storage.bootstrap.releases import METADATA_VERSION, by_level
 from kraftops.storage.logdirs.node import Node
@@ -69,12 +69,15 @@ def directories(examination: Examination) -> Iterator[Finding]:
     """Yield the log directories that do not answer, or copy another one.
 
     Raises:
-        SourceError: a directory that is named is not a log directory.
+        SourceError: a directory that is named is not a log directory, or an archive is damaged.
     """
     if examination.foreign:
+        names = ", ".join(examination.foreign)
+        are = (
+            "is not a log directory" if len(examination.foreign) == 1 else "are not log directories"
+        )
         raise SourceError(
-            f"{', '.join(examination.foreign)} is not a log directory: it has no meta.properties,"
-            " checkpoints or partitions; kraftops dump-log check reads single partitions"
+            f"{names} {are}: {SHOWS_NOTHING}; kraftops dump-log check reads single partitions"
         )
     for path in examination.silent:
         yield Finding(
@@ -85,18 +88,24 @@ def directories(examination: Examination) -> Iterator[Finding]:
             "look at its disk or mount: dmesg, iostat, mount; nothing else was read of this node",
         )
     yield from map(copy_finding, examination.duplicates)
+    if examination.damaged_archives:
+        names = ", ".join(sorted(examination.damaged_archives))
+        raise SourceError(f"{names}: the archive is damaged, and what it lacks is unknown")
 
 
 def start(examination: Examination) -> Iterator[Finding]:
     """Yield what keeps nodes from starting with all their data."""
+    packed = [node for node in examination.configured if is_packed(node)]
     for node, cluster_id in with_cluster_ids(examination.configured):
+        if node in packed:
+            continue
         is_running = examination.is_running(node)
         findings = verify_node(node, cluster_id)
         for finding in examination.identities.without_effects(node, findings):
             if not is_running or finding.code not in {*_OWN_STATE, "not-writable"}:
                 yield finding
     yield from examination.identities.findings
-    for node in examination.copied:
+    for node in (*packed, *examination.copied):
         yield from quorum_state_findings(node)
         yield from misnumbered(node)
         if not (examination.is_running(node) or is_packed(node)):

@@ -11,7 +11,7 @@ from functools import cached_property, partial
 from kraftops.checkup.identities import Copy, as_registered, of_each_server, without_copies
 from kraftops.disk.usage import DirectoryUsage, read_usage
 from kraftops.errors import KraftopsError
-from kraftops.fileio.mounts import archive_of, exists, is_directory, names_in
+from kraftops.fileio.mounts import ARCHIVE_ROOT, archive_of, exists, names_in
 from kraftops.findings.finding import Finding
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.assignments import newest_images
@@ -22,6 +22,7 @@ from kraftops.reassign.access import ClusterAccess
 from kraftops.recovery.node_copies import LogSource
 from kraftops.server.log_directory import LogDirectory, read_log_directory
 from kraftops.storage.config.host import LocalKafka
+from kraftops.storage.config.nearby import configurations_in, moved
 from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.logdirs.directories import read_directories
 from kraftops.storage.logdirs.node import Node, read_node
@@ -38,9 +39,9 @@ UNKNOWN_NODE = -1
 class Examination:
     """All that was named; what is read of it is read once, when a check first needs it.
 
-    *configs* are of nodes, *sources* log directories, also in archives, *access* is to a
-    running cluster. *target* is the release that is to run the nodes, *now* is in ms. *is_deep*
-    asks to read everything.
+    *configs* are of nodes, *sources* log directories, also in archives, *parents* directories that
+    may have configurations beside these. *access* is to a running cluster. *target* is the release
+    that is to run the nodes, *now* is in ms. *is_deep* asks to read everything.
     """
 
     configs: Sequence[LocalKafka] = ()
@@ -49,12 +50,43 @@ class Examination:
     target: Target | None = None
     is_deep: bool = False
     now: int = 0
+    parents: Sequence[str] = ()
     _usages: dict[str, DirectoryUsage | None] = field(default_factory=dict)
 
     @cached_property
     def loaded(self) -> tuple[list[ServerConfig], list[Finding]]:
         """The configurations, and the findings about those that Kafka refuses."""
-        return load_configs(self.configs, self.target)
+        configs, findings = load_configs(self.configs, self.target)
+        named = {os.path.realpath(config.path) for config in configs}
+        for top in self._tops:
+            paths = [
+                LocalKafka(path)
+                for path in configurations_in(top)
+                if os.path.realpath(path) not in named
+            ]
+            directories: dict[int | None, list[str]] = defaultdict(list)
+            for source in self.sources if paths else ():
+                if source.folder.startswith(top):
+                    node_id = read_log_directory(source.folder).node_id
+                    directories[node_id].append(source.folder)
+            nearby, refused = load_configs(paths, self.target)
+            used = [config for other in nearby if (config := moved(other, top, directories))]
+            files = {config.path for config in used}
+            configs += used
+            findings += [finding for finding in refused if finding.place.file in files]
+        return configs, findings
+
+    @property
+    def damaged_archives(self) -> set[str]:
+        """The archives that were read in part."""
+        return {source.archive for source in self.sources if source.archive and source.is_damaged}
+
+    @property
+    def _tops(self) -> list[str]:
+        """The directories that are named, and the archives."""
+        archives = dict.fromkeys(source.archive for source in self.sources if source.archive)
+        folders = [path.rstrip("/") or "/" for path in self.parents if os.path.isdir(path)]
+        return [*folders, *(archive + ARCHIVE_ROOT for archive in archives)]
 
     @property
     def _configured_paths(self) -> list[str]:
@@ -88,7 +120,7 @@ class Examination:
         return [
             source.name
             for source in self.alone
-            if not source.is_packed and not _is_log_directory(read_log_directory(source.folder))
+            if not source.is_packed and not read_log_directory(source.folder).is_kafkas
         ]
 
     @cached_property
@@ -152,7 +184,11 @@ class Examination:
         return [
             node
             for node in self.nodes
-            if not (node.is_broker and is_packed(node)) or _has_logs(node)
+            if not is_packed(node)
+            or (
+                archive_of(node.config.log_dirs[0]) not in self.damaged_archives
+                and (not node.is_broker or _has_logs(node))
+            )
         ]
 
     @cached_property
@@ -208,18 +244,6 @@ class Examination:
     def is_running(self, node: Node) -> bool:
         """Tell whether a server has the directories of a node in use."""
         return any(directory.holder for directory in node.directories)
-
-
-def _is_log_directory(directory: LogDirectory) -> bool:
-    """Tell whether it has an identity, checkpoints, partitions or a metadata log, or is damaged."""
-    return (
-        directory.read_problem is not None
-        or exists(directory.meta_path)
-        or directory.has_checkpoints
-        or directory.is_metadata
-        or is_directory(os.path.join(directory.path, METADATA_PARTITION))
-        or directory.partition_count > 0
-    )
 
 
 def is_packed(node: Node) -> bool:

@@ -50,8 +50,10 @@ _CAUSES_IN_PLACE: Mapping[str, frozenset[str]] = {
 """The same for one partition."""
 _OF_COPIES = frozenset({"start-refused", "start-cuts-log", "missing-partition", "records-cut"})
 """Codes of copies of one partition, of which `damaged-copies` says what to do with all of them."""
+_OF_QUORUM = frozenset({"no-leader", "quorum-lost", "rival-history", "rival-quorums"})
+"""Codes that stand before all others: without its quorum a cluster does nothing, and a start of the
+wrong voters loses every topic."""
 _FIRST = (
-    "no-leader",
     "min-isr-above-replicas",
     "directory-failed",
     "broker-down",
@@ -104,7 +106,8 @@ def joined(findings: Iterable[Finding], node_of: NodeOf) -> list[Finding]:
         else:
             effects[id(cause)].append(finding)
     stands.sort(key=lambda finding: _RANKS.get(finding.code, len(_FIRST)))
-    return worst_first(_with_effects(finding, effects[id(finding)]) for finding in stands)
+    causes = worst_first(_with_effects(finding, effects[id(finding)]) for finding in stands)
+    return sorted(causes, key=lambda finding: finding.code not in _OF_QUORUM)
 
 
 def _kind_of(finding: Finding) -> tuple[object, ...]:

@@ -16,7 +16,7 @@ from kraftops.fileio.mounts import archive_of, folder_at
 from kraftops.log.files import FileKind, file_name
 from kraftops.placement.disks import LogDirectory as ToldDirectory
 from kraftops.server.loader.load_plan import REMOTE_INDEXES, FolderKind, parse_folder_name
-from kraftops.server.log_directory import LogDirectory, read_log_directory
+from kraftops.server.log_directory import SHOWS_NOTHING, LogDirectory, read_log_directory
 from kraftops.server.partition_files import TOPIC_ID
 
 _BLOCK = 512
@@ -127,8 +127,8 @@ def read_usage(path: str, now: int | None = None) -> DirectoryUsage:
         volume = _volume(path)
     except OSError as error:
         raise SourceError.of(path, error) from None
-    if not replicas and directory.meta is None:
-        raise UsageError(f"{path} is not a log directory: it has no meta.properties")
+    if not directory.is_kafkas:
+        raise UsageError(f"{path} is not a log directory: {SHOWS_NOTHING}")
     if now is None:
         now = max((log.segments[-1].modified for log in replicas if log.segments), default=0)
     return DirectoryUsage(

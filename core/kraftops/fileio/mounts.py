@@ -81,6 +81,12 @@ class Mount:
         folder.files[base] = extent
         return True
 
+    def remove(self, name: str) -> None:
+        """Take a file away, if there is one."""
+        parent, _, base = name.rpartition("/")
+        if folder := self.folders.get(parent):
+            folder.files.pop(base, None)
+
     def _made(self, path: str) -> Folder | None:
         parent, _, base = path.rpartition("/")
         outer = self.folders.get(parent) or self._made(parent)

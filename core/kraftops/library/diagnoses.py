@@ -44,8 +44,9 @@ def doctor(source: Paths = (), *, config: Paths = (), deep: bool = False) -> Dia
     if not (kafkas or names):
         kafkas = kafka_of_this_host()
     directories = [path for name in names for path in log_directories_in(name)]
+    now = int(time.time() * 1000)
     with opened_sources(directories, lambda _: None) as sources:
-        examination = Examination(kafkas, sources, is_deep=deep, now=int(time.time() * 1000))
+        examination = Examination(kafkas, sources, is_deep=deep, now=now, parents=names)
         runs = run_checks(examination, CHECKS)
         examined = diagnosis.diagnosis_of(examination, runs, diagnosis.Selection())
     return Diagnosis(findings_of(examined.findings), examined.runs)

@@ -12,7 +12,15 @@ from typing import NamedTuple
 
 from kraftops.dump.small_files import is_small_file
 from kraftops.errors import DecodeError, SourceError
-from kraftops.fileio.mounts import Folder, Mount, is_directory, is_file, names_in, opened
+from kraftops.fileio.mounts import (
+    Folder,
+    Mount,
+    archive_of,
+    is_directory,
+    is_file,
+    names_in,
+    opened,
+)
 from kraftops.fileio.reading import CONFIG_BYTES
 from kraftops.java.numbers import parse_integer
 from kraftops.java.properties import properties
@@ -30,6 +38,7 @@ from kraftops.server.loader.text_files import LEADER_EPOCHS, PARTITION_METADATA
 from kraftops.server.log_directory import read_log_directory
 from kraftops.server.meta_properties import FILE_NAME as META_FILE
 from kraftops.server.meta_properties import MetaProperties
+from kraftops.storage.config.nearby import ROLES
 from kraftops.storage.config.server_config import ServerConfig, load_config
 
 _NOTES = {META_FILE, HIGH_WATERMARK, RECOVERY_POINT, CLEAN_SHUTDOWN}
@@ -37,7 +46,6 @@ _OF_PARTITION = {LEADER_EPOCHS, PARTITION_METADATA}
 _HOST = "hostname"
 _SEGMENT = re.compile(r"\d{20}\.(log|index|snapshot)", re.ASCII)
 _LOG_FILE = re.compile(r"\d{20}[.-].+|quorum-state", re.ASCII)
-_ROLES = b"process.roles"  # every KRaft server has it; other .properties files are of clients
 
 OnSkipped = Callable[[SourceError], None]
 """Takes the error of a member of an archive that is left out, as a link."""
@@ -54,6 +62,8 @@ class LogSource(NamedTuple):
     folder: str
     archive: str | None = None
     node_id: int | None = None
+    is_damaged: bool = False
+    """Whether the archive is damaged: what it lacks may have been there."""
 
     @property
     def is_packed(self) -> bool:
@@ -63,33 +73,46 @@ class LogSource(NamedTuple):
 def sources_of(config: ServerConfig, name: str | None = None) -> Iterator[LogSource]:
     """Yield the formatted log directories of a node on this host, under a name or their paths."""
     for path in dict.fromkeys((config.metadata_log_dir, *config.log_dirs)):
-        if os.path.isfile(os.path.join(path, META_FILE)):
-            yield LogSource(name or path, path)
+        if is_file(os.path.join(path, META_FILE)):
+            yield LogSource(name or path, path, archive_of(path))
 
 
 @contextmanager
-def opened_sources(names: Sequence[str], on_skipped: OnSkipped) -> Iterator[list[LogSource]]:
+def opened_sources(
+    names: Sequence[str], on_skipped: OnSkipped, *, takes_damaged: bool = False
+) -> Iterator[list[LogSource]]:
     """Yield the log directories of each name; archives are open as long as the context lasts.
+
+    *takes_damaged* reads what is left of damaged archives; the rest goes to *on_skipped*.
 
     Raises:
         RecoveryRefused: a file or directory does not exist.
         RecoveryRefused: it is not an archive, or has no log directory.
     """
     with ExitStack() as stack:
-        yield [source for name in names for source in _sources(name, stack, on_skipped)]
+        yield [
+            source
+            for name in names
+            for source in _sources(name, stack, on_skipped, takes_damaged=takes_damaged)
+        ]
 
 
-def _sources(name: str, stack: ExitStack, on_skipped: OnSkipped) -> Sequence[LogSource]:
+def _sources(
+    name: str, stack: ExitStack, on_skipped: OnSkipped, *, takes_damaged: bool
+) -> Sequence[LogSource]:
     if os.path.isdir(name):
         return [LogSource(name, name)]
-    sources = _packed_nodes(name, stack, on_skipped).sources()
+    packed = _packed_nodes(name, stack, on_skipped, takes_damaged=takes_damaged)
+    sources = packed.sources()
     if not sources:
         hint = f"name an archive that does: {PACK}"
         raise RecoveryRefused("no-log", f"{name} holds no metadata log and no partition", hint)
     return sources
 
 
-def _packed_nodes(name: str, stack: ExitStack, on_skipped: OnSkipped) -> PackedNodes:
+def _packed_nodes(
+    name: str, stack: ExitStack, on_skipped: OnSkipped, *, takes_damaged: bool = False
+) -> PackedNodes:
     """Let paths lead into an archive, for as long as *stack* is open.
 
     Raises:
@@ -110,12 +133,15 @@ def _packed_nodes(name: str, stack: ExitStack, on_skipped: OnSkipped) -> PackedN
         raise RecoveryRefused("no-archive", text, error.hint or hint) from None
     except SourceError as error:
         raise RecoveryRefused("unreadable", error.message) from None
-    if damaged := [member for member in skipped if member.is_damaged]:
+    damaged = [member for member in skipped if member.is_damaged]
+    if damaged and not takes_damaged:
         raise RecoveryRefused("no-archive", f"cannot read {name}: {damaged[0].reason}", hint)
     for member in skipped:
-        if _is_of_node(posixpath.basename(member.name)):
+        if member.is_damaged:  # what there is of a file would be taken for a log that was cut
+            mount.remove(member.name)
+        if member.is_damaged or _is_of_node(posixpath.basename(member.name)):
             on_skipped(member.error(name))
-    return PackedNodes(mount)
+    return PackedNodes(mount, is_damaged=bool(damaged))
 
 
 def _is_of_node(name: str) -> bool:
@@ -127,9 +153,10 @@ def _is_of_node(name: str) -> bool:
 class PackedNodes:
     """The nodes in an archive, by the names of its files."""
 
-    def __init__(self, mount: Mount) -> None:
+    def __init__(self, mount: Mount, *, is_damaged: bool = False) -> None:
         """Look for what a recovery reads."""
         self.path = mount.path
+        self.is_damaged = is_damaged
         self.partitions: dict[str, set[str]] = {}
         """The names of partitions in each log directory."""
         self.configs: list[str] = []
@@ -151,7 +178,7 @@ class PackedNodes:
         if _HOST in files:
             self.hosts.append(posixpath.join(path, _HOST))
         for file, extent in folder.files.items():
-            if file.endswith(".properties") and _ROLES in extent.read_at(0, CONFIG_BYTES):
+            if file.endswith(".properties") and ROLES in extent.read_at(0, CONFIG_BYTES):
                 self.configs.append(posixpath.join(path, file))
         is_partition = parse_folder_name(name) and (
             not files.isdisjoint(_OF_PARTITION) or any(map(_SEGMENT.fullmatch, files))
@@ -177,6 +204,7 @@ class PackedNodes:
                 self.place(path),
                 self.path,
                 node_id,
+                self.is_damaged,
             )
             for path, names in self.partitions.items()
             if names and (only is None or path in only)

@@ -15,12 +15,12 @@ from functools import cached_property
 from typing import NamedTuple
 
 from kraftops.errors import DecodeError, SourceError
-from kraftops.fileio.mounts import is_directory, names_in
+from kraftops.fileio.mounts import exists, is_directory, names_in
 from kraftops.fileio.reading import read_small
 from kraftops.findings.finding import Place
 from kraftops.java.properties import properties
 from kraftops.java.text import path_text
-from kraftops.log.files import METADATA_PARTITION
+from kraftops.log.files import METADATA_PARTITION, file_name
 from kraftops.records.internal_topics import REMOTE_TOPIC
 from kraftops.server import meta_properties
 from kraftops.server.loader.contract import DiskFolder
@@ -34,6 +34,7 @@ from kraftops.server.loader.load_plan import (
     load_plan,
     parse_folder_name,
 )
+from kraftops.server.loader.text_files import LEADER_EPOCHS, PARTITION_METADATA
 from kraftops.server.locks import Holder, lock_holder
 from kraftops.server.meta_properties import MetaProperties
 from kraftops.server.metadata_log.log import (
@@ -44,6 +45,9 @@ from kraftops.server.metadata_log.log import (
 )
 from kraftops.server.partition_files import topic_id_of
 
+SHOWS_NOTHING = "no meta.properties, checkpoints or partitions are there"
+"""What is said of a directory that is not Kafka's."""
+_OF_PARTITION = (LEADER_EPOCHS, PARTITION_METADATA)
 _OF_SEGMENTS = (".log", ".index", ".timeindex")
 
 
@@ -54,6 +58,11 @@ class PartitionDirectory(NamedTuple):
     topic: str
     number: int
     kind: FolderKind
+
+    @property
+    def has_files(self) -> bool:
+        """Whether it has any file of a partition: other directories have such names too."""
+        return any(name in _OF_PARTITION or file_name(name) for name in names_in(self.path))
 
     @property
     def is_renamed(self) -> bool:
@@ -189,6 +198,20 @@ class LogDirectory:
             return load_plan(self.folder, has_metadata_log=self.is_metadata)
         except SourceError:
             return LoadPlan(was_clean=False)
+
+    @property
+    def is_kafkas(self) -> bool:
+        """Whether it shows that it is a log directory, if only by damage.
+
+        It has an identity, checkpoints, a metadata log, or a partition with a file of one.
+        """
+        return (
+            self.read_problem is not None
+            or exists(self.meta_path)
+            or self.has_checkpoints
+            or self.is_metadata
+            or any(partition.has_files for partition in self.partitions())
+        )
 
     @property
     def has_checkpoints(self) -> bool:

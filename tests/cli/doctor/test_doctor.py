@@ -28,15 +28,20 @@ def test_healthy_broker_has_notes_alone() -> None:
     assert "severe" not in done.text
 
 
-@pytest.mark.parametrize("name", ["plain-0", "empty"])
+@pytest.mark.parametrize("name", ["plain-0", "empty", "albums"])
 def test_directory_that_is_not_of_a_server_is_not_called_healthy(name: str, tmp_path: Path) -> None:
     shutil.copytree(REAL / "stopped/plain-0", tmp_path / "plain-0")
     (tmp_path / "empty").mkdir()
+    (tmp_path / "albums/photos-2").mkdir(parents=True)
+    (tmp_path / "albums/photos-2/a.jpg").touch()
 
     done = doctor(name, cwd=tmp_path)
 
-    assert done.code == 2
+    assert done.code == 1
     assert done.text.startswith(f"nothing could be examined: {name} is not a log directory")
+    if name != "plain-0":
+        disk = run_here("disk", name, cwd=tmp_path, program=KRAFTOPS)
+        assert (disk.code, "is not a log directory" in disk.err) == (1, True)
 
 
 def test_finding_has_evidence_and_the_next_command(tmp_path: Path) -> None:

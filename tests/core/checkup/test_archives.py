@@ -1,5 +1,7 @@
 """An archive of nodes has the findings of the directories in it."""
 
+import json
+import os
 import tarfile
 from pathlib import Path
 
@@ -9,6 +11,7 @@ from kraftops.library.diagnoses import doctor
 from tests.helpers.doctor.seeds import REAL_DISKS
 from tests.helpers.logs.bundles import KINDS, files_in
 from tests.helpers.logs.log_directories import REAL
+from tests.helpers.tools.console import KRAFTOPS, run_here
 
 CLUSTER = "docs/cluster.tar.gz"
 
@@ -108,3 +111,45 @@ def test_no_command_changes_an_archive(tmp_path: Path) -> None:
     assert not findings[0].commands
     commands = [command for finding in doctor(CLUSTER).findings for command in finding.commands]
     assert commands == [f"kafka-storage compare {CLUSTER}", f"kraftops incidents {CLUSTER}"]
+
+
+@pytest.mark.parametrize("kind", ["directory", "log.tar.gz", "log.zip"])
+def test_configurations_beside_log_directories_are_used(kind: str, tmp_path: Path) -> None:
+    """Only they tell which controllers vote: two of three that lost their ends would lead."""
+    with tarfile.open(CLUSTER) as archive:
+        archive.extractall(tmp_path, filter="data")
+    cluster = tmp_path / "cluster"
+    for node in ("node-1", "node-2"):
+        os.truncate(cluster / node / "data/__cluster_metadata-0" / f"{0:020}.log", 3000)
+    source = cluster
+    if kind != "directory":
+        source = tmp_path / kind
+        KINDS[kind](source, files_in(cluster))
+
+    codes = [code for code, *_ in facts(source)]
+
+    assert codes[:2] == ["rival-history", "rival-history"]
+    assert set(codes) >= {"start-cuts-log", "records-cut"}
+
+
+def test_an_archive_that_is_cut_short_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
+    """What it lacks is not said to be lost: it may only not have been packed."""
+    cut = tmp_path / "cut.tar.gz"
+    whole = Path(CLUSTER).read_bytes()
+    cut.write_bytes(whole[: len(whole) * 97 // 100])
+
+    done = {
+        command: run_here(command, str(cut), "--format", "json", program=KRAFTOPS)
+        for command in ("doctor", "disk")
+    }
+    for answer in done.values():
+        assert (answer.code, "cannot read the rest of" in answer.err) == (2, True)
+    assert len(json.loads(done["disk"].text)["directories"]) >= 4
+    diagnosis = json.loads(done["doctor"].text)
+    assert diagnosis["verdict"].endswith("; 1 check could not be made")
+    assert [finding["code"] for finding in diagnosis["findings"]] == ["start-cuts-log", "incident"]
+    assert {
+        check["check"]
+        for check in diagnosis["checks"]
+        if check["reason"] == "the archive is damaged"
+    } == {"copies", "room", "retention", "transactions"}

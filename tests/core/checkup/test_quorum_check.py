@@ -134,5 +134,5 @@ def test_question_that_is_not_permitted_or_supported_is_told(code: int) -> None:
     with patch.object(type(access), "ask", side_effect=AnswerError("b:1: no", error_code=code)):
         diagnosis = diagnosed(access)
 
-    assert (diagnosis.findings, diagnosis.exit_code) == ([], 2)
+    assert (diagnosis.findings, diagnosis.exit_code) == ([], 1)
     assert diagnosis.verdict.startswith("nothing could be examined: b:1: no")

@@ -63,18 +63,18 @@ def read_disks(sources: Iterable[LogSource]) -> list[BrokerDisk]:
         RecoveryRefused: a file cannot be read, or nothing names the broker of partitions.
     """
     disks: dict[str, BrokerDisk] = {}
-    for name, place, archive, packed_id in sources:
-        directory = log_directory_of(place)
+    for source in sources:
+        directory = log_directory_of(source.folder)
         real_path = os.path.realpath(directory)
         if real_path in disks:
             continue
         log_directory = read_log_directory(directory)
         meta = log_directory.meta
-        node_id = packed_id if meta is None or meta.node_id is None else meta.node_id
+        node_id = source.node_id if meta is None or meta.node_id is None else meta.node_id
         if node_id is None:
             # Beside a metadata log that was named alone may lie anything.
-            if directory == place and has_partitions(place):
-                raise _nameless(name)
+            if directory == source.folder and has_partitions(directory):
+                raise _nameless(source.name)
             continue
         loads = [*read_copies(log_directory, node_id)]
         damaged = [
@@ -84,13 +84,13 @@ def read_disks(sources: Iterable[LogSource]) -> list[BrokerDisk]:
             for checkpoint in log_directory.plan.damaged
         ]
         disks[real_path] = BrokerDisk(
-            name,
+            source.name,
             log_directory,
             node_id,
             meta.cluster_id if meta else None,
             tuple(copy for copy, _ in loads),
             (*damaged, *(finding for _, findings in loads for finding in findings)),
-            archive is not None,
+            source.is_packed,
         )
     return list(disks.values())
 
