@@ -11,7 +11,8 @@ fn is_plain(column: C, decoder: &Decoder) -> bool {
         || match column {
             C::File | C::Position | C::BaseOffset | C::Topic | C::Partition | C::CrcValid => true,
             C::Offset | C::Timestamp | C::Sequence | C::KeySize | C::ValueSize | C::Kind => true,
-            C::Key | C::Value => decoder.shows_bytes(),
+            // The encodings are null there.
+            C::Key | C::Value | C::KeyEncoding | C::ValueEncoding => decoder.shows_bytes(),
             _ => false,
         }
 }
