@@ -1,6 +1,5 @@
 """Splits by the sizes of files and the number of cores."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -12,14 +11,13 @@ from kraftops.spark.jobs.planning import plan_splits, split_bytes
 from tests.helpers.logs.written import batch_bytes
 
 
+def cut(path: str, target: int, _: int) -> list[ByteRange]:
+    return [ByteRange(path, start, start + target) for start in range(0, 1 << 30, target)]
+
+
 def test_remote_files_stay_whole_if_there_are_enough_for_all_cores() -> None:
     """Each is fetched once then; fewer files are cut."""
     sources = [Source(f"s3://b/{number}.log", None, None, None, 0, 1 << 30) for number in range(8)]
-
-    def cut(paths: Sequence[str], target: int, _: int) -> list[list[ByteRange]]:
-        return [
-            [ByteRange(path, at, at + target) for at in range(0, 1 << 30, target)] for path in paths
-        ]
 
     many = plan_splits(sources, 2, cut=cut)
     few = plan_splits(sources[:7], 2, cut=cut)
@@ -83,11 +81,6 @@ def test_size_of_splits_has_bounds(total: int, cores: int, size: int) -> None:
 @pytest.mark.long
 def test_columns_that_are_read_fast_have_fewer_and_larger_splits() -> None:
     sources = [Source(f"{number}.log", "user", None, None, 0, 1 << 30) for number in range(8)]
-
-    def cut(paths: Sequence[str], target: int, _: int) -> list[list[ByteRange]]:
-        return [
-            [ByteRange(path, at, at + target) for at in range(0, 1 << 30, target)] for path in paths
-        ]
 
     whole = plan_splits(sources, 2, cut=cut)
     fast = plan_splits(sources, 2, speed=8, cut=cut)

@@ -48,7 +48,12 @@ def write_list(session: Session, base: str, sources: Sequence[Source], show: Sho
     kept = {source.path: listed.get(source.path) for source in sources}
     kept |= dict.fromkeys(changed_files(kept))
     changed = [source for source in sources if kept[source.path] is None]
-    splits = plan_splits(changed, session.cores, size=session.settings.split_bytes, cut=_whole)
+    splits = plan_splits(
+        changed,
+        session.cores,
+        size=session.settings.split_bytes,
+        cut=lambda path, *_: [ByteRange(path)],
+    )
     work = ListWork(base)
     counted = [segment for part in run_by_range(session, splits, work, show) for segment in part]
     by_file = {f"{directory_of(base)}/{segment.file}": segment for segment in counted}
@@ -116,8 +121,3 @@ def _write(base: str, segments: Iterable[ListedSegment]) -> None:
     system, place = filesystem(path)
     with reading(path), system.open_output_stream(place) as file:
         file.write(content)
-
-
-def _whole(paths: Sequence[str], target: int, most: int) -> list[list[ByteRange]]:
-    del target, most
-    return [[ByteRange(path)] for path in paths]

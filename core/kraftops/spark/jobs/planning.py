@@ -9,6 +9,7 @@ from kraftops.dump.sources.names import Source
 from kraftops.dump.sources.parts import plan_parts, source_sizes
 from kraftops.log.files import file_name
 from kraftops.log.ranges import ByteRange
+from kraftops.log.remote import asked_at_once
 from kraftops.query.query import NO_LIMIT
 from kraftops.uris import is_remote
 
@@ -47,6 +48,11 @@ def split_bytes(total: int, cores: int) -> int:
     return max(LEAST_BYTES, min(MOST_BYTES, -(-total // (cores * a_core))))
 
 
+def cut_file(path: str, target: int, max_bytes: int) -> list[ByteRange]:
+    """Return the ranges of a file: one here is read to cut it, of another little."""
+    return list(plan_parts([path], target, max_bytes, cut_remote=True))
+
+
 def plan_splits(  # noqa: PLR0913 - all but two have defaults, and are given by name
     sources: Sequence[Source],
     cores: int,
@@ -54,7 +60,7 @@ def plan_splits(  # noqa: PLR0913 - all but two have defaults, and are given by 
     max_bytes: int = NO_LIMIT,
     size: int | None = None,
     speed: int = 1,
-    cut: Callable[[Sequence[str], int, int], list[list[ByteRange]]] | None = None,
+    cut: Callable[[str, int, int], list[ByteRange]] = cut_file,
 ) -> list[Split]:
     """Return the splits of sources, in order.
 
@@ -69,14 +75,15 @@ def plan_splits(  # noqa: PLR0913 - all but two have defaults, and are given by 
         max_bytes: how much of each log is read.
         size: how large splits should be; by data, cores and *speed* if None.
         speed: how many times as fast as whole rows the bytes are read.
-        cut: cuts files into ranges, given their size and *max_bytes*; in this process by default.
+        cut: cuts a file into ranges, given their size and *max_bytes*.
     """
     sizes = source_sizes(sources)
     target = speed * split_bytes(sum(sizes) // speed, cores) if size is None else size
     large = [source.path for source, bytes_ in zip(sources, sizes, strict=True) if bytes_ > target]
     if size is None and sum(map(is_remote, large)) >= cores * _TASKS_A_CORE:
         large = [path for path in large if not is_remote(path)]
-    cuts = dict(zip(large, (cut or cut_locally)(large, target, max_bytes), strict=True))
+    ranges = asked_at_once(lambda path: cut(path, target, max_bytes), large, large)
+    cuts = dict(zip(large, ranges, strict=True))
     return list(packed(_labelled(sources, sizes, cuts), target))
 
 
@@ -84,11 +91,6 @@ def planned(session: Session, sources: Sequence[Source], max_bytes: int) -> list
     """Plan splits for the cores and the split size of a session."""
     size = session.settings.split_bytes
     return plan_splits(sources, session.cores, max_bytes=max_bytes, size=size)
-
-
-def cut_locally(paths: Sequence[str], target: int, max_bytes: int) -> list[list[ByteRange]]:
-    """Return the ranges of each file: one here is read to cut it, of another little."""
-    return [list(plan_parts([path], target, max_bytes, cut_remote=True)) for path in paths]
 
 
 def _labelled(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import pairwise
 
@@ -12,6 +11,7 @@ from kraftops.errors import SourceError, UsageError
 from kraftops.log.files import FileKind, FileName, file_name
 from kraftops.log.indexes import TimeIndex
 from kraftops.log.log_file import LogFile
+from kraftops.log.remote import asked_at_once
 from kraftops.query.conditions.outcomes import Candidates
 from kraftops.query.conditions.rows import row_condition
 from kraftops.query.filters import Filter
@@ -19,10 +19,6 @@ from kraftops.query.query import Query
 from kraftops.query.record_rows import origin_of
 from kraftops.records.internal_topics import USER
 from kraftops.spark.source.partition_offsets import NO_LIMITS, PartitionLimits
-from kraftops.uris import is_remote
-
-_INDEX_READERS = 16
-"""Time indexes that are read at once: a store answers for each in some 10 ms, whatever its size."""
 
 
 def with_matching_rows(
@@ -44,7 +40,9 @@ def with_matching_rows(
     ]
     if selection.since == Filter().since:
         return [source for source, _ in kept]
-    times = _newest_times(kept)
+    times = asked_at_once(
+        lambda pair: _newest_time(*pair), kept, [source.path for source, _ in kept]
+    )
     return [
         source
         for (source, _), time in zip(kept, times, strict=True)
@@ -95,14 +93,6 @@ def _segment(source: Source | None) -> FileName | None:
     with suppress(UsageError):
         return name if name.base_offset >= 0 else None
     return None
-
-
-def _newest_times(pairs: Sequence[tuple[Source, Source | None]]) -> Iterable[int | None]:
-    """Return the largest timestamp of each source, given with the following one."""
-    if not any(is_remote(source.path) for source, _ in pairs):
-        return [_newest_time(*pair) for pair in pairs]
-    with ThreadPoolExecutor(_INDEX_READERS) as pool:
-        return list(pool.map(lambda pair: _newest_time(*pair), pairs))
 
 
 def _newest_time(source: Source, following: Source | None) -> int | None:
