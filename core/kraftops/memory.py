@@ -7,6 +7,7 @@ large batch inflates in one thread or process at a time.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable
 from contextlib import suppress
@@ -23,6 +24,7 @@ VARIABLE = "KRAFTOPS_MAX_MEMORY"
 DEFAULT = 256 << 20
 LEAST_SHARE = 1 << 20
 _LARGEST_FREED_BLOCK = 30 << 20
+_MACHINE, _CONTAINER = "/proc/meminfo", "/sys/fs/cgroup/memory.max"
 MOST_RATIO = 1100
 """Inflated bytes for each byte that are never too many; deflate reaches 1032, with zeros."""
 MAX_OUTPUT = 1 << 30
@@ -143,6 +145,19 @@ def _parsed(text: str) -> Budget:
     if not (is_number or size):
         raise UsageError(f"{VARIABLE} is {text!r}: it is not a size as 512m or 2g")
     return Budget(size)
+
+
+def free_memory() -> float:
+    """Return how many bytes the machine, a container and a limit leave for this process."""
+    import resource  # a door: not on Windows
+
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    sizes = [math.inf if limit == resource.RLIM_INFINITY else limit]
+    with suppress(OSError, ValueError), open(_CONTAINER) as text:  # "max" without a limit
+        sizes.append(int(text.read()))
+    with suppress(OSError), open(_MACHINE) as lines:
+        sizes += [int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable")]
+    return min(sizes)
 
 
 def keep_freed_memory() -> None:

@@ -1,7 +1,11 @@
 """The budget of a run, and the turns of those who share it."""
 
+import math
+from pathlib import Path
+
 import pytest
 
+from kraftops import memory
 from kraftops.errors import UsageError
 from kraftops.memory import (
     DEFAULT,
@@ -9,6 +13,7 @@ from kraftops.memory import (
     VARIABLE,
     Budget,
     Turn,
+    free_memory,
     run_budget,
     set_max_memory,
 )
@@ -65,3 +70,22 @@ def test_worker_of_a_thread_that_shares_the_budget_waits_for_both() -> None:
 
 def test_rows_may_be_as_large_as_the_ratio_and_the_output_allow() -> None:
     assert Budget(output=10).most_rows(2) == 2210
+
+
+@pytest.mark.parametrize(
+    ("container", "free"), [("max\n", 3 << 30), ("1073741824\n", 1 << 30), (None, 3 << 30)]
+)
+def test_free_memory_is_the_least_that_the_machine_and_the_container_tell(
+    container: str | None, free: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine, limit = tmp_path / "meminfo", tmp_path / "memory.max"
+    machine.write_text("MemTotal: 9999999 kB\nMemAvailable:    3145728 kB\n")
+    if container:
+        limit.write_text(container)
+    monkeypatch.setattr(memory, "_MACHINE", machine)
+    monkeypatch.setattr(memory, "_CONTAINER", limit)
+
+    assert free_memory() == free
+
+    machine.unlink()
+    assert free_memory() == (free if container and free < 3 << 30 else math.inf)

@@ -6,7 +6,6 @@ import os
 import time
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 import click
 
@@ -32,9 +31,6 @@ from kraftops_cli.syntax.given import given_options
 from kraftops_cli.syntax.values import Seconds
 from kraftops_cli.terminal.failure import code_with_skipped
 from kraftops_cli.terminal.streams import Terminal
-
-if TYPE_CHECKING:
-    from kraftops_cli.spark.options import SparkRequest
 
 _OF_CONTROLLERS = ("command_config", "timeout", "expect_cluster_id")
 """Parameters for controllers alone."""
@@ -313,7 +309,9 @@ def _run(ctx: click.Context, source: str, options: ShellOptions, *, is_kafka: bo
         options.keeps_history,
     )
     if spark := spark_request(ctx, options):
-        return _run_on_spark(request, spark, ctx.obj)
+        from kraftops_cli.metadata_shell.spark_find import run_find
+
+        return run_find(request, spark, ctx.obj)
     from kraftops_cli.metadata_shell.run import run
 
     return run(request.read_at_once(int(time.time() * 1000)), ctx.obj)
@@ -394,20 +392,3 @@ def _refuse_without_controllers(ctx: click.Context) -> None:
     for name in _OF_CONTROLLERS:
         if name in option_texts:
             raise BadArguments(f"{option_texts[name]} needs --controllers", ctx)
-
-
-def _run_on_spark(request: ShellRequest, spark: SparkRequest, terminal: Terminal) -> int:
-    """Run find on Spark, which makes no image in this process."""
-    from kraftops_cli.metadata_shell.spark_find import run_find
-    from kraftops_cli.metadata_shell.spark_find_task import FindRequest
-
-    find = FindRequest(
-        request.source,
-        request.at_offset,
-        request.at_time,
-        request.dialect,
-        request.is_kafka,
-        request.show_secrets,
-        request.version,
-    )
-    return run_find(request.words, find, spark, terminal)

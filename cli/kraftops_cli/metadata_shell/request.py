@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from kraftops.errors import UsageError
-from kraftops_cli.live.options import QuorumOptions
 from kraftops_cli.version import KAFKA_VERSION, VERSION
 from kraftops_shell.grammar.moments import read_moment
 from kraftops_terminal.descriptors import is_terminal
+
+if TYPE_CHECKING:
+    from kraftops_cli.live.options import QuorumOptions  # it needs click, which workers may lack
 
 _AT_MOMENT = 2
 """The words before the command in `at MOMENT COMMAND`."""

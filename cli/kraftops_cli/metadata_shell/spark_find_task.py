@@ -7,35 +7,23 @@ from dataclasses import dataclass
 from functools import partial
 from typing import IO, NamedTuple
 
-from kraftops.errors import KraftopsError, UsageError
+from kraftops.display.sizes import size_text
+from kraftops.errors import KraftopsError, RefusedError, UsageError
 from kraftops.findings.finding import Finding
 from kraftops.image.load.loading import load
 from kraftops.image.state.image import MetadataImage
+from kraftops.memory import free_memory
 from kraftops.server.nearby import directory_paths_near
 from kraftops.tree.layout import tree_of
 from kraftops.tree.node import Directory
 from kraftops.tree.view import Form
+from kraftops_cli.metadata_shell.request import ShellRequest
 from kraftops_shell.grammar.arguments import Call, read_call
 from kraftops_shell.grammar.registry import commands
 from kraftops_shell.run import run_line
 from kraftops_shell.session.image_source import ImageSource
 from kraftops_shell.session.session import Session
 from kraftops_terminal.escaping import escaped
-
-
-class FindRequest(NamedTuple):
-    """State that is searched, and the form of paths; *now* is in ms since the epoch."""
-
-    source: str
-    at_offset: int | None
-    at_time: int | None
-    dialect: str
-    is_kafka: bool
-    show_secrets: bool
-    version: str
-    now: int = 0
-    is_escaping: bool = False
-    """Whether a terminal shows the paths."""
 
 
 class FindOutcome(NamedTuple):
@@ -53,15 +41,21 @@ class FindOutcome(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FindWork:
-    """Work that runs find on the state of a log."""
+    """Work that runs find on the state of a log, which takes *memory* in bytes or more.
 
-    words: tuple[str, ...]
-    request: FindRequest
+    *now* is in ms since the epoch. With *is_escaping*, a terminal shows the paths.
+    """
+
+    request: ShellRequest
+    now: int
+    is_escaping: bool = False
+    memory: int = 0
 
     def __call__(self, out: IO[bytes]) -> FindOutcome | KraftopsError:
         """Write the lines of find; return how it ended, or why the log cannot be read."""
         request = self.request
         try:
+            self._refuse_little(free_memory())
             image = load(
                 request.source,
                 at_offset=request.at_offset,
@@ -80,35 +74,44 @@ class FindWork:
             def write(text: str) -> None:
                 out.write(text.encode("utf-8", "surrogatepass"))
 
-            session = session_of(root, image, request, write, errors.append)
-            code = run_line(session, self.words)
+            session = self.session(root, image, write, errors.append)
+            code = run_line(session, request.words)
         except KraftopsError as error:
             return error
         findings = [finding.moved(address=None) for finding in image.log_findings]
         return FindOutcome(code, errors, session.first_error, findings, len(image.record_findings))
 
+    def _refuse_little(self, free: float) -> None:
+        if free < self.memory:
+            needed, there = size_text(self.memory), size_text(int(free))
+            raise RefusedError(
+                f"{self.request.source}: its state takes {needed} or more, a worker has {there}",
+                hint="on a cluster, --conf spark.executor.memoryOverhead=SIZE gives workers more",
+            )
 
-def session_of(
-    root: Directory,
-    image: MetadataImage,
-    request: FindRequest,
-    write: Callable[[str], object],
-    err: Callable[[str], object],
-) -> Session:
-    escape = escaped if request.is_escaping else str
-    session = Session(root, write, err, request.is_kafka, is_one_shot=True, shown=escape)
-    session.image_source = ImageSource(image, (request.source,), now=lambda: request.now)
-    return session
+    def session(
+        self,
+        root: Directory,
+        image: MetadataImage,
+        write: Callable[[str], object],
+        err: Callable[[str], object],
+    ) -> Session:
+        escape = escaped if self.is_escaping else str
+        is_kafka, source = self.request.is_kafka, self.request.source
+        session = Session(root, write, err, is_kafka, is_one_shot=True, shown=escape)
+        session.image_source = ImageSource(image, (source,), now=lambda: self.now)
+        return session
 
 
-def call_of(words: tuple[str, ...], request: FindRequest) -> Call:
-    """Return the call of find that the words are.
+def call_of(request: ShellRequest) -> Call:
+    """Return the call of find that the words of a request are.
 
     Raises:
         BadLineError: they make no sense.
         UsageError: they are another command.
     """
-    call = read_call(words, commands(kafka=request.is_kafka, one_shot=True), kafka=request.is_kafka)
+    known_commands = commands(kafka=request.is_kafka, one_shot=True)
+    call = read_call(request.words, known_commands, kafka=request.is_kafka)
     if call is None or call.command.name != "find":
         raise UsageError("with --spark there is only find", hint="as find /image/topics/byName")
     return call

@@ -1,6 +1,7 @@
 """find on Spark prints what a worker has found, and refuses wrong words before Spark is started."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,14 +12,15 @@ from kraftops.findings.finding import Place
 from kraftops.image.state.findings import DAMAGE, log_finding
 from kraftops.spark.jobs.text_of_worker import WorkerText
 from kraftops_cli.metadata_shell import spark_find
+from kraftops_cli.metadata_shell.request import ShellRequest
 from kraftops_cli.metadata_shell.spark_find import run_find
-from kraftops_cli.metadata_shell.spark_find_task import FindOutcome, FindRequest
+from kraftops_cli.metadata_shell.spark_find_task import FindOutcome
 from kraftops_cli.spark.options import SparkRequest
 from tests.helpers.logs.segments import IN
 
 LOG = str(IN / "meta/00000000000000000000.log")
-OURS = FindRequest(LOG, None, None, "kafka", False, False, "1")
-KAFKAS = OURS._replace(is_kafka=True)
+OURS = ShellRequest(LOG, (), False, None, None, None, "kafka", False, False, False)
+KAFKAS = replace(OURS, is_kafka=True)
 
 
 class Streams:
@@ -60,10 +62,10 @@ class _Entered:
         pass
 
 
-def run(*words: str, request: FindRequest = OURS) -> tuple[int, Streams]:
+def run(*words: str, request: ShellRequest = OURS) -> tuple[int, Streams]:
     streams = Streams()
     terminal: Any = streams
-    return run_find(words, request, SparkRequest(), terminal), streams
+    return run_find(replace(request, words=words), SparkRequest(), terminal), streams
 
 
 @pytest.mark.parametrize(
@@ -71,7 +73,7 @@ def run(*words: str, request: FindRequest = OURS) -> tuple[int, Streams]:
 )
 @pytest.mark.parametrize("request_", [OURS, KAFKAS])
 def test_wrong_words_are_refused_without_spark(
-    words: tuple[str, ...], request_: FindRequest
+    words: tuple[str, ...], request_: ShellRequest
 ) -> None:
     if request_.is_kafka:
         words = ("find", "--no-such-option")

@@ -2,26 +2,29 @@
 
 import pickle
 from collections.abc import Sequence
+from dataclasses import replace
 from io import BytesIO
 
 import pytest
 
-from kraftops.errors import SourceError, UsageError
-from kraftops_cli.metadata_shell.spark_find_task import (
-    FindOutcome,
-    FindRequest,
-    FindWork,
-    call_of,
-)
+from kraftops.errors import RefusedError, SourceError, UsageError
+from kraftops_cli.metadata_shell import spark_find_task
+from kraftops_cli.metadata_shell.request import ShellRequest
+from kraftops_cli.metadata_shell.spark_find_task import FindOutcome, FindWork, call_of
 from tests.helpers.tools.shell_session import LOG, NOW, Shell
 
-OURS = FindRequest(str(LOG), None, None, "kafka", False, False, "1", NOW)
+OURS = ShellRequest(str(LOG), (), False, None, None, None, "kafka", False, False, False)
 
 
-def found(*words: str, request: FindRequest = OURS) -> tuple[list[str], FindOutcome]:
+def work(*words: str, is_escaping: bool = False, memory: int = 0) -> FindWork:
+    return FindWork(replace(OURS, words=words), NOW, is_escaping, memory)
+
+
+def found(*words: str, is_escaping: bool = False) -> tuple[list[str], FindOutcome]:
     """Return the lines of find in a worker, and how it ended."""
     out = BytesIO()
-    outcome = pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(FindWork(words, request)))(out)))
+    sent = pickle.loads(pickle.dumps(work(*words, is_escaping=is_escaping)))
+    outcome = pickle.loads(pickle.dumps(sent(out)))
     assert isinstance(outcome, FindOutcome)
     return out.getvalue().decode().splitlines(), outcome
 
@@ -52,14 +55,26 @@ def test_a_target_that_does_not_exist_is_an_error() -> None:
     assert outcome.errors == ["find: /nowhere: no such file or directory. [not-found]"]
 
 
-def test_a_terminal_gets_escaped_names() -> None:
-    request = OURS._replace(is_escaping=True)
+def test_a_worker_with_less_memory_than_the_state_takes_refuses(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(spark_find_task, "free_memory", lambda: 1 << 30)
 
-    assert found("find", "/image", request=request)[0] == found("find", "/image")[0]
+    assert isinstance(work("find", "/", memory=1 << 30)(BytesIO()), FindOutcome)
+    refusal = work("find", "/", memory=3 << 30)(BytesIO())
+
+    assert isinstance(refusal, RefusedError)
+    assert refusal.message == f"{LOG}: its state takes 3.0 GiB or more, a worker has 1.0 GiB"
+
+
+def test_a_terminal_gets_escaped_names() -> None:
+    assert found("find", "/image", is_escaping=True)[0] == found("find", "/image")[0]
 
 
 def test_a_log_that_cannot_be_read_is_told() -> None:
-    outcome = FindWork(("find", "/"), OURS._replace(source="/nowhere.log"))(BytesIO())
+    request = replace(OURS, source="/nowhere.log", words=("find", "/"))
+
+    outcome = FindWork(request, NOW)(BytesIO())
 
     assert isinstance(outcome, SourceError)
     assert "cannot read /nowhere.log" in outcome.message
@@ -68,4 +83,4 @@ def test_a_log_that_cannot_be_read_is_told() -> None:
 @pytest.mark.parametrize("words", [("ls", "/"), ("cat", "/image")])
 def test_other_commands_are_refused(words: tuple[str, ...]) -> None:
     with pytest.raises(UsageError, match="there is only find"):
-        call_of(words, OURS)
+        call_of(replace(OURS, words=words))
