@@ -72,15 +72,10 @@ def _cut(table: Comparison, leaders: Leaders, command: str) -> Iterator[Finding]
 
 def _keeping(best: PartitionCopy, leaders: Leaders, *, has_order: bool) -> str:
     may_lead = leaders.get(best.name, (best.broker,))
-    if best.broker in may_lead and not has_order:
+    if not has_order:
         return f"{NO_ORDER[0].lower()}{NO_ORDER[1:]}, {replacement(best, may_lead)}"
-    if best.broker in may_lead:
-        others = f" before {named('broker', rest)}" if (rest := _without(may_lead, best)) else ""
-        return f"start broker {best.broker}{others}, and wait until it leads"
-    return (
-        f"by the metadata only {named('broker', sorted(may_lead))} may lead: copy the directory of"
-        f" broker {best.broker} aside, and let it lead by kafka-cluster repair --elect-unclean"
-    )
+    others = f" before {named('broker', rest)}" if (rest := _without(may_lead, best)) else ""
+    return f"start broker {best.broker}{others}, and wait until it leads"
 
 
 def _without(brokers: Sequence[int], copy: PartitionCopy) -> list[int]:

@@ -5,18 +5,26 @@ from pathlib import Path
 
 import pytest
 
+from kraftops.recovery.log_copy import read_log
 from tests.helpers.kafka.nodes.clusters import Cluster, Shape, running_cluster
-from tests.helpers.kafka.nodes.nodes import until
+from tests.helpers.kafka.nodes.nodes import Node, until
 from tests.helpers.kafka.nodes.recoveries import (
     follow,
     kill,
     known_leader,
     leads,
+    log_of,
     recover,
     votes,
 )
 
 pytestmark = pytest.mark.kafka
+
+
+def voters_on_disk(node: Node) -> set[int]:
+    """Return the ids of the voters that the metadata log of a node names last."""
+    voters = read_log("", str(log_of(node.config))).quorum.voters
+    return {voter.node_id for voter in voters or ()}
 
 
 @pytest.mark.long
@@ -73,5 +81,9 @@ def test_auto_join_lets_them_vote_again(jars: Path, tmp_path: Path) -> None:
         assert votes(cluster.nodes[1], {1, 2})
         cluster.nodes[3].start()
         assert votes(cluster.nodes[1], {1, 2, 3})
+        # The leader tells of voters as soon as it has written them. Killed then, it is the only one
+        # that knows node 3, and the majority that node 2 knows is gone with it.
+        others = [cluster.nodes[node_id] for node_id in (2, 3)]
+        assert until(lambda: [voters_on_disk(node) for node in others] == [{1, 2, 3}] * 2, 60)
         kill(cluster, 1)
         assert until(lambda: known_leader(cluster.nodes[2]) in (2, 3))

@@ -97,8 +97,7 @@ class Comparison:
         """The copies that must be replaced before the brokers start in any order."""
         if self.has_order:
             return []
-        best = best_copies(self.losses)
-        return [replacement(copy, leaders) for copy, leaders in best if copy.broker in leaders]
+        return [replacement(copy, leaders) for copy, leaders in best_copies(self.losses)]
 
     @property
     def differing(self) -> list[ComparedCopy]:

@@ -24,11 +24,9 @@ def start_order(
     """
     before: dict[int, set[int]] = defaultdict(set)
     for best, leaders in best_copies(losses):
-        if best.broker not in leaders:
-            continue
-        if has_elr and not best.was_clean:
-            # As it registers, the controller takes it out of ISR and ELR, and only the last leader
-            # is elected (`ReplicationControlManager.handleUncleanBrokerShutdown`; 4.3.1).
+        # As one that was killed registers, the controller takes it out of ISR and ELR, and only the
+        # last leader is elected (`ReplicationControlManager.handleUncleanBrokerShutdown`; 4.3.1).
+        if best.broker not in leaders or (has_elr and not best.was_clean):
             return None
         for leader in leaders:
             before[leader] |= {best.broker} - {leader}
@@ -55,5 +53,5 @@ def best_copies(losses: Iterable[PartitionLoss]) -> list[tuple[PartitionCopy, tu
 
 def replacement(best: PartitionCopy, leaders: Iterable[int]) -> str:
     """Return how the best copy leads whoever starts first."""
-    others = [leader for leader in leaders if leader != best.broker]
+    others = [leader for leader in sorted(leaders) if leader != best.broker]
     return f"copy {best.name} of broker {best.broker} over that of {named('broker', others)}"

@@ -36,10 +36,14 @@ def loss(broker: int, number: int, *, was_clean: bool = True) -> PartitionLoss:
         ([loss(103, 0), loss(101, 1)], True, None),
         ([loss(103, 0, was_clean=False)], True, None),
         ([loss(103, 0, was_clean=False)], False, [103, 101]),
+        ([loss(102, 0)], False, None),
     ],
-    ids=["best first", "each needs the other", "killed, with ELR", "killed, without ELR"],
+    ids=[
+        *("best first", "each needs the other", "killed, with ELR", "killed, without ELR"),
+        "not among those that may lead",
+    ],
 )
-def test_a_broker_that_was_killed_may_not_lead_where_there_are_eligible_leader_replicas(
+def test_order_needs_best_copies_that_can_lead(
     losses: list[PartitionLoss], has_elr: bool, order: list[int] | None
 ) -> None:
     assert start_order([101, 103], losses, has_elr=has_elr) == order
