@@ -2,7 +2,8 @@
 
 `?` matches one character, `*` any number, `{a,b}` one of several; a backslash escapes a character.
 In our form `[a-c]` matches one of some characters and `[!a]` one of all others, as after Kafka 4.3.
-A component without wildcards, or with a malformed one, is a name, with its backslashes.
+A component without wildcards, or with a malformed one, is a name, with its backslashes; one with a
+thousand wildcards is, too.
 
 Matching takes one step for each character of a name, whatever the pattern is.
 """
@@ -29,6 +30,7 @@ Matches = Callable[[str], bool]
 # In Java, a wildcard matches no end of a line.
 _LINE_ENDS: Ranges = ((0x0A, 0x0A), (0x0D, 0x0D), (0x85, 0x85), (0x2028, 0x2029))
 _KEPT = 64  # patterns
+_MOST_STEPS = 4000  # of a pattern: for a name of a megabyte, 1 s and 40 MB (15,000: minutes, 1 GB)
 
 
 class _BadGlobError(Exception):
@@ -58,7 +60,9 @@ def _pattern(component: str, kafka: bool) -> Matches | None:  # noqa: FBT001 - a
         steps = _Reader(component, kafka=kafka).read()
     except _BadGlobError:
         return None
-    return None if steps is None else Searcher(whole_text(steps)).finds
+    if steps is None or len(steps) > _MOST_STEPS:
+        return None
+    return Searcher(whole_text(steps)).finds
 
 
 class _Reader:

@@ -22,13 +22,14 @@ def meant(word: str, vocabulary: Iterable[str]) -> list[str]:
     near = {
         candidate: distance(word, candidate)
         for candidate in words
-        if abs(len(candidate) - len(word)) <= most and len(word) > 1
+        if abs(len(candidate) - len(word)) <= most and 1 < len(word) <= _LONG
     }
     least = min(near.values(), default=most + 1)
     return [candidate for candidate, steps in near.items() if steps == least <= most]
 
 
 _SHORT = 3  # characters of a word in which two slips would leave nothing of it
+_LONG = 100  # characters of a word that nobody types: mistakes take the square of them
 
 
 def distance(word: str, target: str) -> int:

@@ -33,3 +33,7 @@ def test_nearest_words_are_meant(word: str, words: list[str]) -> None:
 )
 def test_distance_counts_mistakes(one: str, other: str, steps: int) -> None:
     assert distance(one, other) == distance(other, one) == steps
+
+
+def test_long_words_are_not_compared() -> None:
+    assert meant("a" * 30_000, ["a" * 29_999]) == []  # minutes
