@@ -42,15 +42,6 @@ class Turn(NamedTuple):
     workers: int = 1
     wait: Callable[[], None] = lambda: None
 
-    def within(self, outer: Turn) -> Turn:
-        """Return this turn for a worker of a thread that has a turn itself."""
-
-        def wait() -> None:
-            self.wait()
-            outer.wait()
-
-        return Turn(max(self.workers, outer.workers), wait)
-
 
 ALONE = Turn()
 """The turn of who shares the memory with nobody."""

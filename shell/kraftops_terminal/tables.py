@@ -39,7 +39,6 @@ __all__ = [
 ]
 NO_VALUE = "-"
 _GAP = 2  # blanks between columns
-_LEAST_FOLDED = 12  # columns of text that is folded by choice
 _LEAST = 4  # columns of any text, where even columns of priority 0 do not fit
 
 
@@ -164,7 +163,7 @@ def fitted(columns: Sequence[Column], natural: Sequence[int], width: int | None)
     if width is None:
         return widths
     least = {
-        position: min(size, max(_LEAST_FOLDED, len(columns[position].title)))
+        position: min(size, max(columns[position].least, len(columns[position].title)))
         if columns[position].is_folded
         else size
         for position, size in widths.items()

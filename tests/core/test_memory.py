@@ -58,16 +58,6 @@ def test_workers_share_half_of_what_a_batch_may_have_and_wait_for_more() -> None
     assert budget.meter(Turn(1000)).free == LEAST_SHARE
 
 
-def test_worker_of_a_thread_that_shares_the_budget_waits_for_both() -> None:
-    events: list[str] = []
-    inner, outer = Turn(1, lambda: events.append("inner")), Turn(2, lambda: events.append("outer"))
-
-    turn = inner.within(outer)
-    turn.wait()
-
-    assert (turn.workers, events) == (2, ["inner", "outer"])
-
-
 def test_rows_may_be_as_large_as_the_ratio_and_the_output_allow() -> None:
     assert Budget(output=10).most_rows(2) == 2210
 

@@ -189,7 +189,7 @@ BROKER = (
         "isCordoned",
         "whether it has a cordon: no new partitions come to it",
         may_be_null=True,
-        column=columns.Column("CHANGES", 2),
+        column=columns.Column("SETTINGS", 2),
         get="settings.is_cordoned",
         cell=lambda broker: _settings_cell(broker.settings),
     ),

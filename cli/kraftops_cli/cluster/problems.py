@@ -166,7 +166,7 @@ def cause_text(problem: Problem) -> str:
         since = f" since {before}{iso_time(problem.change.time)}"
     broker = f"broker {problem.broker}"
     return {
-        Cause.BROKER_DOWN: f"{broker} is down{since}",
+        Cause.BROKER_DOWN: f"{broker} {'has been' if since else 'is'} down{since}",
         Cause.DIRECTORY_FAILED: (
             f"{broker}: log directory {', '.join(problem.directories) or 'unknown'}"
             f" has failed{since}"

@@ -12,7 +12,6 @@ from kraftops.dump.sources.names import Source
 from kraftops.fileio.mounts import archive_of
 from kraftops.fileio.output import OutputFlags, open_output
 from kraftops.fileio.writing import write_all
-from kraftops.memory import ALONE, Turn
 from kraftops.query.query import Query
 from kraftops.query.summary_order import BY_NAME
 from kraftops_cli.terminal.failure import Failure, conclude, failure_of
@@ -99,8 +98,6 @@ class Run:
     plan: Plan
     terminal: Terminal
     report: Report
-    turn: Turn = ALONE
-    """That of the thread that runs it."""
 
     def flush_report(self) -> None:
         """Write the lines of the report since the last call."""

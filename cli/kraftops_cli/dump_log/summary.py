@@ -70,13 +70,8 @@ def run_summary(plan: Plan, terminal: Terminal) -> int:
     return print_summaries(run, files, count_files(run, files, quota))
 
 
-def count_files(
-    run: Run, files: Sequence[Reading], quota: Quota | None, progress: Progress | None = None
-) -> dict[Log, Summary]:
-    """Count files, all of them or as many records as the quota has.
-
-    Without a *progress* it shows its own.
-    """
+def count_files(run: Run, files: Sequence[Reading], quota: Quota | None) -> dict[Log, Summary]:
+    """Count files, all of them or as many records as the quota has."""
     plan = run.plan
     by_path = {file.path: file for file in files}
     paths = [file.path for file in files]
@@ -90,7 +85,7 @@ def count_files(
     refused: set[str] = set()
 
     def producer(turn: Turn) -> AbstractContextManager[Produce[ByteRange, _Counted]]:
-        counting = Counting(quota=quota, turn=turn.within(run.turn))
+        counting = Counting(quota=quota, turn=turn)
 
         def produce(part: ByteRange, emit: Callable[[_Counted], None]) -> Iterator[bytes]:
             size = sizes[part.path] if part.stop is None else part.stop - part.start
@@ -99,7 +94,7 @@ def count_files(
 
         return nullcontext(produce)
 
-    with _shown(progress, run) as bars:
+    with Progress(run.terminal.status, is_shown=is_seen(-1)) as bars:
         task = bars.add(Task(size, files=len(paths)))
 
         def on_result(counted: _Counted) -> None:
@@ -113,12 +108,6 @@ def count_files(
         fd = run.terminal.fd
         run_ordered(parts, producer, fd, 1 if quota else jobs, on_result)
     return summaries
-
-
-def _shown(progress: Progress | None, run: Run) -> AbstractContextManager[Progress]:
-    if progress is not None:
-        return nullcontext(progress)
-    return Progress(run.terminal.status, is_shown=is_seen(-1))
 
 
 def _count(plan: Plan, part: ByteRange, file: Reading, counting: Counting) -> _Counted:

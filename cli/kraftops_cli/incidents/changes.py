@@ -102,7 +102,7 @@ def changes(ctx: click.Context, options: ChangeOptions) -> int:
     """Print the changes that options choose; return the exit code."""
     terminal = ctx.obj
     refuse_missing(options.authorizer_logs)
-    wanted = ChangeFilter(
+    selection = ChangeFilter(
         frozenset(options.kinds),
         frozenset(options.brokers),
         options.topics,
@@ -111,7 +111,7 @@ def changes(ctx: click.Context, options: ChangeOptions) -> int:
     with opened(options, terminal) as opened_log:
         log, code = changes_of(opened_log, terminal)
     requests = allowed_requests(options.authorizer_logs)
-    chosen = wanted.chosen(with_principals(log.changes, requests))
+    chosen = selection.chosen(with_principals(log.changes, requests))
     is_grouped = options.group_by is not None
     name, fields = ("groups", GROUP) if is_grouped else ("changes", CHANGE)
     rows = by_cause(chosen) if is_grouped else chosen

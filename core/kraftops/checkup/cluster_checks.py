@@ -55,7 +55,7 @@ class _Kind(NamedTuple):
 _KINDS = {
     Cause.BROKER_DOWN: _Kind(
         "broker-down",
-        "broker {broker} is down{since}",
+        "broker {broker} {be} down{since}",
         "start it, or replace its replicas",
         "repair -b HOST:PORT --id {broker}",
     ),
@@ -142,7 +142,8 @@ def _problem_finding(problem: Problem, *, is_note: bool = False) -> Finding:
         severity = Severity.STOPS
     topics = sorted({affected.partition.topic for affected in problem.affected})
     since = f" since {iso_time(problem.change.time)}" if problem.change else ""
-    text = kind.text.format(broker=problem.broker, since=since)
+    be = "has been" if since else "is"
+    text = kind.text.format(broker=problem.broker, since=since, be=be)
     states = ", ".join(f"{many(count, 'partition')} {state}" for state, count in counts.items())
     command = kind.command.format(broker=problem.broker)
     return Finding(

@@ -33,6 +33,8 @@ class Column:
     """Whether long texts take several lines before any column is left out."""
     style: str = ""
     """A style of the theme for cells without their own."""
+    least: int = 12
+    """The width that a column that is folded has before others are left out."""
 
 
 def number(title: str, priority: int = 0) -> Column:
@@ -40,5 +42,5 @@ def number(title: str, priority: int = 0) -> Column:
     return Column(title, priority, "right")
 
 
-def folded(title: str, priority: int = 0, style: str = "") -> Column:
-    return Column(title, priority, is_folded=True, style=style)
+def folded(title: str, priority: int = 0, style: str = "", least: int = 12) -> Column:
+    return Column(title, priority, is_folded=True, style=style, least=least)

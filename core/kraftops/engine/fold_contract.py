@@ -191,8 +191,8 @@ class Fold(Protocol):
     def start_timeline(self, time: int | None) -> None:
         """Begin the timeline: what was applied before is the state at *time*, in ms."""
 
-    def timeline(self) -> Timeline | None:
-        """Return the timeline so far; None without `keep_time`."""
+    def end_timeline(self) -> Timeline | None:
+        """Return the timeline, and forget it; None without `keep_time`."""
 
     def topic_names(self) -> dict[str, bytes]:
         """Return the ids of topics by name, in the order in which the names came."""

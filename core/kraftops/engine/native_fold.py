@@ -114,8 +114,8 @@ class NativeFold(Fold):
     def start_timeline(self, time: int | None) -> None:
         self.native.start_timeline(time)
 
-    def timeline(self) -> Timeline | None:
-        timeline = self.native.timeline()
+    def end_timeline(self) -> Timeline | None:
+        timeline = self.native.end_timeline()
         if timeline is None:
             return None
         return named(Timeline, timeline)._replace(

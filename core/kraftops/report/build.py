@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import os.path
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import NamedTuple
 
 from kraftops.dump.summary.logs import Log
 from kraftops.dump.summary.summary import Summary
-from kraftops.findings.finding import Finding, worst_first
+from kraftops.findings.finding import Finding, Severity, worst_first
 from kraftops.records.internal_topics import METADATA
 from kraftops.report.changes import cut, with_likely_principals
 from kraftops.report.cluster import MetadataPart, metadata_part
@@ -86,15 +87,16 @@ def build(
     findings += log_findings(logs.logs, damaged, logs.transactions, since, until)
     findings = worst_first(findings)
     more = _sum(logs.more, part.more if part else More())
+    sentences = [text for text in (story and story.text, _losses(findings)) if text]
     title = " ".join(heading.title.split()) or DEFAULT_TITLE
     return Report(
         title=cut(title),
         generated_at=heading.span.now,
         generator=heading.generator,
         sources=logs.sources,
-        folder=heading.folder,
+        folder=heading.folder and os.path.basename(heading.folder),
         window=Window(heading.span.since, heading.span.until),
-        story=None if story is None else story.text,
+        story=" ".join(sentences) or None,
         incidents=incidents,
         cluster=part.cluster if part else None,
         timeline=part.timeline if part else None,
@@ -111,6 +113,13 @@ def build(
             ),
         ),
     )
+
+
+def _losses(findings: Sequence[Finding]) -> str:
+    """Return a sentence about what is lost, which no incident tells."""
+    losses = [finding.text for finding in findings if finding.severity is Severity.LOSS]
+    more = f", and {len(losses) - 1} more below" if len(losses) > 1 else ""
+    return f"Lost: {losses[0]}{more}." if losses else ""
 
 
 def _sum(first: More, second: More) -> More:

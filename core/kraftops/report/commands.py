@@ -6,6 +6,7 @@ import os.path
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from shlex import join
 
 from kraftops.display.times import iso_time
@@ -33,7 +34,7 @@ class MetadataCommands:
     def record(self, offset: int | None) -> str | None:
         if offset is None or not self.dump:
             return None
-        return join([*self.dump, "--offset", str(offset)])
+        return f"{_joined(self.dump)} --offset {offset}"
 
     def changes(self, begin: int, end: int | None) -> str | None:
         """Return the command for the changes from a time to another, both of them too."""
@@ -51,6 +52,11 @@ class MetadataCommands:
             return None
         below = "" if partition is None else f"/{partition}"
         return join([*self.shell, "history-of", f"/image/topics/byName/{topic}{below}"])
+
+
+@cache
+def _joined(words: tuple[str, ...]) -> str:
+    return join(words)
 
 
 def folder_of(paths: Iterable[str]) -> str | None:

@@ -11,7 +11,7 @@ from kraftops.image.state.image import MetadataImage
 from kraftops.report.changes import offset_of
 from kraftops.report.commands import MetadataCommands
 from kraftops.report.document import Band, BandState, Leadership, NodeBands
-from kraftops.timeline.rules import ROLLING
+from kraftops.timeline.tracking import ROLLING
 
 
 class _Registration(NamedTuple):

@@ -386,7 +386,7 @@ class More:
 class Report:
     """A report; without a metadata log *story*, *cluster* and *timeline* are None.
 
-    *folder* is where the commands run; without one, they run anywhere.
+    *folder* is the name of the folder where the commands run; without one, they run anywhere.
     """
 
     title: str

@@ -15,10 +15,9 @@ from kraftops.report.changes import cut, offset_of
 from kraftops.report.commands import MetadataCommands
 from kraftops.report.document import Log, NodeBands, OpenTransaction, Timeline
 from kraftops.report.metadata_log import MetadataLog
+from kraftops.timeline.rules import FLAPS
 
 MOST_FINDINGS = 200
-FLAPS = 3
-"""The times that a broker left the active state, from which on it flaps."""
 NEW_LEADERS = 3
 """The new leaders of the quorum from which on it is unstable."""
 HANGING_MS = 900_000

@@ -108,7 +108,7 @@ def read_metadata_log(
     read = _longest(read, files, span, progress)
     _refuse_empty(read.loader, names)
     image, listener = read.loader.image, read.listener
-    timeline = image.fold.timeline()
+    timeline = image.fold.end_timeline()
     assert timeline is not None
     leaders, left_out = listener.leaders(timeline)
     end = read.plan[0].end_offset or None  # a snapshot at offset 0 is that of a new cluster

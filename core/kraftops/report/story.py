@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kraftops.display.times import iso_time
 from kraftops.engine.timeline_contract import Timeline
@@ -49,17 +49,24 @@ def story_of(names: Sequence[str], log: MetadataLog, span: Span) -> Story | None
         text = f"{count:,} changes are too many to group: choose fewer with --since and --until."
         return Story(text, (), 0)
     try:
-        incidents = _incidents(names, span)
+        story = story_about(_incidents(names, span))
     except KraftopsError:
         return None  # damage: the findings say where
-    text, last = _paragraph(incidents), log.image.provenance.timestamp
+    last = log.image.provenance.timestamp
     if 0 <= last < (span.since or 0):
         text = f"The log ends at {iso_time(last)}, before the time of this report."
-    return Story(text, tuple(incidents[-MOST_INCIDENTS:]), _over(incidents))
+        return replace(story, text=text)
+    return story
 
 
-def span_of_incident(names: Sequence[str], span: Span, number: int) -> Span:
-    """Return the span of an incident and a minute around it, by its number from 1 on.
+def story_about(incidents: Sequence[Incident]) -> Story:
+    """Return the story of incidents, the latest of them."""
+    left_out = max(len(incidents) - MOST_INCIDENTS, 0)
+    return Story(_paragraph(incidents), tuple(incidents[left_out:]), left_out)
+
+
+def incident_at(names: Sequence[str], span: Span, number: int) -> tuple[Incident, Span]:
+    """Return an incident by its number from 1 on, and its span with a minute around it.
 
     Raises:
         UsageError: the log does not tell of so many.
@@ -74,7 +81,7 @@ def span_of_incident(names: Sequence[str], span: Span, number: int) -> Span:
         )
     incident = incidents[number - 1]
     until = span.until if incident.end is None else incident.end + _AROUND
-    return span._replace(since=incident.begin - _AROUND, until=until)
+    return incident, span._replace(since=incident.begin - _AROUND, until=until)
 
 
 def _incidents(names: Sequence[str], span: Span) -> list[Incident]:
@@ -92,10 +99,6 @@ def _changes_in(timeline: Timeline) -> int:
     of_partitions = sum(sum(timeline.series.get((name, None), ())) for name in _COUNTED)
     kept = sum(kept.change.table in _TABLES for kept in timeline.changes)
     return of_partitions + kept + sum(timeline.left_out.get(table, 0) for table in _TABLES)
-
-
-def _over(incidents: Sequence[Incident]) -> int:
-    return max(len(incidents) - MOST_INCIDENTS, 0)
 
 
 def _paragraph(incidents: Sequence[Incident]) -> str:

@@ -10,7 +10,16 @@ from kraftops.answers.fields import time as time_field
 from kraftops.display.columns import Column, Styled, folded
 from kraftops.display.times import iso_time, span_text
 from kraftops.timeline.incidents import Incident
-from kraftops.timeline.rules import RULES, WORDS
+from kraftops.timeline.rules import (
+    CONTROLLER_FAILOVER,
+    CREATED_AGAIN,
+    FEATURE_CHANGED,
+    FENCED,
+    FLAPPING,
+    RACK,
+    RULES,
+    WORDS,
+)
 from kraftops.timeline.selection import CHANGE, GROUP
 
 NOBODY = "no record of the log says which person asked for a change"
@@ -36,7 +45,7 @@ _MOST_TOPICS = 3
 
 def incident_text(incident: Incident) -> str:
     sentences = [f"{_subject(incident)} {_words(incident)}{_duration(incident)}"]
-    if incident.config and incident.cause != "feature-changed":
+    if incident.config and incident.cause != FEATURE_CHANGED:
         sentences.append(f"before it: {incident.config}")
     offline = [topic for topic in incident.topics if topic.offline]
     if offline:
@@ -62,29 +71,29 @@ def incident_text(incident: Incident) -> str:
 
 def _subject(incident: Incident) -> str:
     ids = ", ".join(map(str, incident.brokers))
-    if incident.cause == "controller-failover":
+    if incident.cause == CONTROLLER_FAILOVER:
         return f"controller {ids}"
-    if incident.cause == "feature-changed":
+    if incident.cause == FEATURE_CHANGED:
         return f"feature {incident.config}"
     if incident.brokers:
-        rack = f" of rack {incident.rack}" if incident.cause == "rack" else ""
+        rack = f" of rack {incident.rack}" if incident.cause == RACK else ""
         return f"broker{'s' * (len(incident.brokers) > 1)} {ids}{rack}"
     names = _names(topic.topic for topic in incident.topics)
-    if incident.cause == "topic-created-again":
+    if incident.cause == CREATED_AGAIN:
         return f"topic {names}"
     return f"{_count(sum(topic.moved for topic in incident.topics), 'partition')} of {names}"
 
 
 def _words(incident: Incident) -> str:
     words = WORDS[incident.cause]
-    if incident.cause == "flapping":
+    if incident.cause == FLAPPING:
         return f"{words}, {incident.falls} times"
     return words
 
 
 def _duration(incident: Incident) -> str:
     if incident.end is None:  # the words of a broker that is not back say so
-        return "" if incident.cause == "fenced" else ", and it lasts at the end of the log"
+        return "" if incident.cause == FENCED else ", and it lasts at the end of the log"
     if incident.end == incident.begin:
         return ""
     text = f", all in sync after {span_text(incident.end - incident.begin)}"
@@ -109,7 +118,7 @@ _TOPIC = (
     number("longestOfflineMs", "the longest time without a leader, in ms", get="longest_offline"),
     number("underMinIsr", "partitions with fewer replicas in sync than min.insync.replicas"),
     number("longestUnderMinIsrMs", "the longest time of that, in ms", get="longest_under_min_isr"),
-    number("moved", "partitions whose replicas changed"),
+    number("moved", "partitions whose lists of replicas changed"),
 )  # fmt: skip
 _TAKEN_OVER = (
     number("broker", "the new leader", get=lambda pair: pair[0]),
@@ -118,7 +127,7 @@ _TAKEN_OVER = (
 INCIDENT: tuple[Field, ...] = (
     time_field(
         "begin", "time of the first record", column=Column("BEGIN"),
-        cell=lambda one: iso_time(one.begin),
+        cell=lambda incident: iso_time(incident.begin),
     ),
     time_field(
         "back", "when the last of its brokers was back; null while one is away", may_be_null=True,
@@ -126,7 +135,7 @@ INCIDENT: tuple[Field, ...] = (
     time_field(
         "end", "when all of its partitions were in sync, too; null while it goes on",
         may_be_null=True, column=Column("END", 1),
-        cell=lambda one: Styled("still", "bad") if one.end is None else iso_time(one.end),
+        cell=lambda incident: iso_time(incident.end) or Styled("still", "bad"),
     ),
     text("cause", "what happened", values=[rule.cause for rule in RULES], column=Column("CAUSE")),
     text(
@@ -142,7 +151,7 @@ INCIDENT: tuple[Field, ...] = (
     number("withElr", "partitions that got eligible leader replicas"),
     parts(
         "tookOver", "brokers that led instead", _TAKEN_OVER,
-        get=lambda one: list(one.took_over.items()),
+        get=lambda incident: list(incident.took_over.items()),
     ),
     text(
         "config", "the change of a feature, or of a configuration that made it worse",

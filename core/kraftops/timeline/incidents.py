@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
@@ -12,13 +13,21 @@ from kraftops.image.state.image import MetadataImage
 from kraftops.timeline.changes import ChangeLog, MetadataChange
 from kraftops.timeline.rules import (
     CONFIG_BEFORE,
+    CONTROLLER_FAILOVER,
     CREATED_AGAIN,
-    FLAPPING,
+    DIRECTORY_FAILED,
+    FEATURE_CHANGED,
     FLAPPING_PAUSE,
-    ROLLING,
+    REASSIGNED,
+    RECREATED,
+    RULES,
+    SLOW_REPLICAS,
     TOGETHER,
 )
 from kraftops.timeline.tracking import Tracked
+from kraftops.timeline.words import ALL_BROKERS
+
+_DEFAULT_MIN_ISR = f"{ALL_BROKERS} {MIN_ISR}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +79,25 @@ def incidents_of(log: ChangeLog) -> list[Incident]:
             tracker.take(change)
     racks = _racks(log.image, log.changes)
     now = log.image.provenance.timestamp
-    tracked = sorted(tracker.incidents, key=lambda incident: incident.first_offset)
     return [
         _incident(incident, racks, now)
-        for incident in tracked
+        for incident in _with_rolling_restarts(tracker.incidents)
         if incident.brokers or incident.moved or incident.config
     ]
+
+
+def _with_rolling_restarts(incidents: Iterable[Tracked]) -> list[Tracked]:
+    """Return incidents by their begin; stops in order that belong together are one."""
+    ordered: list[Tracked] = []
+    latest: Tracked | None = None  # a rolling restart stops nothing else in between
+    for incident in sorted(incidents, key=lambda incident: incident.first_offset):
+        if latest is not None and latest.goes_on_with(incident):
+            latest.join(incident)
+            continue
+        ordered.append(incident)
+        if incident.falls:
+            latest = incident
+    return ordered
 
 
 class _Tracker:
@@ -88,7 +110,7 @@ class _Tracker:
         self._in_flight: set[tuple[str, int]] = set()
         self._taken = -1
         self._deleted: dict[str, MetadataChange] = {}
-        self._configs: dict[str, MetadataChange] = {}
+        self._configs: dict[str | None, MetadataChange] = {}  # None is the default
 
     def take(self, change: MetadataChange) -> None:
         """Take the next change of the log."""
@@ -100,12 +122,13 @@ class _Tracker:
             self._take_replicas(change)
         elif change.kind == "topic" and change.topic is not None:
             self._take_topic(change, change.topic)
-        elif change.kind == "config" and change.topic and change.what.endswith(f" {MIN_ISR}"):
-            self._configs[change.topic] = change
+        elif change.kind == "config" and (change.topic or change.what == _DEFAULT_MIN_ISR):
+            if change.what.endswith(f" {MIN_ISR}"):
+                self._configs[change.topic] = change
         elif change.kind == "quorum" and change.before is not None:
             self._take_leader(change)
         elif change.kind == "feature" and change.old is not None:
-            tracked = self._new(change, "feature-changed")
+            tracked = self._new(change, FEATURE_CHANGED)
             tracked.config, tracked.end = change, change.time
 
     def _new(self, change: MetadataChange, cause: str | None = None) -> Tracked:
@@ -124,11 +147,11 @@ class _Tracker:
         if was_there and (after is None or is_new or after["fenced"] or stops):
             tracked = self._fallen(change, broker, in_order=stops or after is None)
         elif was_there and len(after["logDirs"]) < len(before["logDirs"]):
-            tracked = self._by_broker[broker] = self._new(change, "directory-failed")
+            tracked = self._by_broker[broker] = self._new(change, DIRECTORY_FAILED)
             tracked.brokers[broker] = None
         if tracked is None:
             return
-        tracked.last_offset = change.offset
+        tracked.note(change.offset)
         if is_new:
             tracked.registered.add(broker)
         if after is None:
@@ -143,7 +166,7 @@ class _Tracker:
         own = self._by_broker.get(broker)
         if own is not None and not self._goes_on(own, change.time, in_order=in_order):
             own = None
-        tracked = own or self._of_others(change.time, broker, in_order=in_order)
+        tracked = own or (None if in_order else self._of_others(change.time, broker))
         if tracked is None:
             tracked = self._new(change)
         self._by_broker[broker] = tracked
@@ -159,17 +182,11 @@ class _Tracker:
         may_flap = is_alone and not in_order and not own.is_in_order
         return may_flap and time - own.end <= FLAPPING_PAUSE
 
-    def _of_others(self, time: int, broker: int, *, in_order: bool) -> Tracked | None:
+    def _of_others(self, time: int, broker: int) -> Tracked | None:
         for tracked in reversed(self.incidents):
-            if not tracked.falls:
-                continue
-            is_other = broker not in tracked.brokers
-            if in_order:
-                # A rolling restart stops nothing else in between: only the latest incident goes on.
-                is_rolling = tracked.is_in_order and time - tracked.falls[-1].time <= ROLLING
-                return tracked if is_other and is_rolling else None
             if (
-                is_other
+                tracked.falls
+                and broker not in tracked.brokers
                 and tracked.end is None
                 and not tracked.is_in_order
                 and time - tracked.begin <= TOGETHER
@@ -186,7 +203,7 @@ class _Tracker:
         for broker in lost:
             tracked = self._by_broker.get(broker)
             if (tracked is None or tracked.end is not None) and change.cause.startswith("leader "):
-                slow = self._new(change, "slow-replicas")
+                slow = self._new(change, SLOW_REPLICAS)
                 slow.brokers[broker] = None
                 self._by_broker[broker] = slow
         assert change.topic is not None
@@ -204,10 +221,10 @@ class _Tracker:
 
     def _note_config(self, tracked: Tracked, change: MetadataChange) -> None:
         """Note a configuration that made a partition need all its replicas before the incident."""
-        config = self._configs.get(change.topic or "")
+        config = self._configs.get(change.topic) or self._configs.get(None)
         if config is None or not 0 <= tracked.begin - config.time <= CONFIG_BEFORE:
             return
-        if len(change.after.isr) < change.needed == len(change.after.replicas):
+        if len(change.after.isr) < change.needed == len(change.after.replicas) > 1:
             tracked.config = config
 
     def _take_replicas(self, change: MetadataChange) -> None:
@@ -216,10 +233,10 @@ class _Tracker:
             return
         moving = self._moving
         if moving is None or (moving.end is not None and change.time - moving.end > TOGETHER):
-            moving = self._moving = self._new(change, "reassignment")
+            moving = self._moving = self._new(change, REASSIGNED)
         key = change.topic, change.partition
         moving.moved[key[0]].add(key[1])
-        moving.last_offset = change.offset
+        moving.note(change.offset)
         if after.adding_replicas or after.removing_replicas:
             self._in_flight.add(key)
         else:
@@ -236,14 +253,15 @@ class _Tracker:
                         tracked.settle(change.time)
             return
         deleted = self._deleted.pop(topic, None)
-        if deleted is not None and change.time - deleted.time <= CREATED_AGAIN:
-            tracked = self._new(deleted, "topic-created-again")
+        if deleted is not None and change.time - deleted.time <= RECREATED:
+            tracked = self._new(deleted, CREATED_AGAIN)
             tracked.moved[topic] = set()
-            tracked.end, tracked.last_offset = change.time, change.offset
+            tracked.end = change.time
+            tracked.note(change.offset)
 
     def _take_leader(self, change: MetadataChange) -> None:
         if change.before != change.after:
-            tracked = self._new(change, "controller-failover")
+            tracked = self._new(change, CONTROLLER_FAILOVER)
             tracked.brokers = {change.after: None}
             tracked.back = tracked.end = change.time
 
@@ -264,6 +282,10 @@ def _racks(image: MetadataImage, changes: Iterable[MetadataChange]) -> dict[int,
 def _incident(tracked: Tracked, racks: Mapping[int, str | None], now: int) -> Incident:
     own = {racks.get(broker) for broker in tracked.brokers}
     rack = next(iter(own)) if len(own) == 1 else None
+    of_rack = {broker for broker, other in racks.items() if other == rack}
+    tracked.is_rack = (
+        rack is not None and of_rack == tracked.brokers.keys() and 1 < len(of_rack) < len(racks)
+    )
     end = now if tracked.end is None else tracked.end
     names = dict.fromkeys((*tracked.offline, *tracked.under_min_isr, *tracked.moved))
     topics = [
@@ -279,7 +301,7 @@ def _incident(tracked: Tracked, racks: Mapping[int, str | None], now: int) -> In
     ]
     config = tracked.config
     return Incident(
-        cause=_cause(tracked, rack, racks),
+        cause=next(rule.cause for rule in RULES if rule.applies(tracked)),
         begin=tracked.begin,
         back=tracked.back,
         end=tracked.end,
@@ -287,10 +309,10 @@ def _incident(tracked: Tracked, racks: Mapping[int, str | None], now: int) -> In
         falls=len(tracked.falls),
         rack=rack,
         topics=tuple(topics),
-        elections=tracked.elections,
+        elections=len(tracked.elections),
         unclean=tuple(f"{topic}-{number}" for topic, number in tracked.unclean),
         with_elr=len(tracked.with_elr),
-        took_over=dict(sorted(tracked.took_over.items())),
+        took_over=dict(sorted(Counter(tracked.took_over.values()).items())),
         config=None if config is None else _config_text(config),
         first_offset=tracked.first_offset,
         last_offset=tracked.last_offset,
@@ -299,33 +321,3 @@ def _incident(tracked: Tracked, racks: Mapping[int, str | None], now: int) -> In
 
 def _config_text(change: MetadataChange) -> str:
     return f"{change.what}: {change.old or 'default'} → {change.new or 'default'}"
-
-
-def _cause(  # noqa: PLR0911 - one a rule
-    tracked: Tracked, rack: str | None, racks: Mapping[int, str | None]
-) -> str:
-    """Return the name of the first of `rules.RULES` that is true."""
-    if not tracked.falls:
-        assert tracked.cause is not None
-        return tracked.cause
-    if tracked.cause == "directory-failed":
-        return tracked.cause
-    if tracked.unregistered >= tracked.brokers.keys():
-        return "unregistered"
-    if tracked.is_in_order:
-        if tracked.config is not None:
-            return "bad-configuration"
-        if len(tracked.brokers) > 1:
-            return "stopped-together" if tracked.overlaps else "rolling-restart"
-        return "stopped" if tracked.away or not tracked.registered else "restarted"
-    if len(tracked.falls) - len(tracked.brokers) >= FLAPPING - 1:
-        return "flapping"
-    if len(tracked.brokers) > 1:
-        of_rack = {broker for broker, other in racks.items() if other == rack}
-        is_rack = (
-            rack is not None and of_rack == tracked.brokers.keys() and len(of_rack) < len(racks)
-        )
-        return "rack" if is_rack else "several-brokers"
-    if tracked.away:
-        return "fenced"
-    return "crashed" if tracked.registered else "cut-off"

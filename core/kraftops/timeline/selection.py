@@ -21,6 +21,7 @@ from kraftops.views.view import View, frame_of_rows
 if TYPE_CHECKING:
     from kraftops.query.conditions.syntax import Condition
 
+_ENDPOINT = 20  # columns of most hosts with a port, which is not cut
 _GROUP_GAP = 10_000  # ms; Kafka's own broker.session.timeout.ms is 9 s
 
 
@@ -127,14 +128,14 @@ CHANGE: tuple[Field, ...] = (
         cell=lambda change: iso_time(change.time),
     ),
     number_field(
-        "offset", "offset of the record", column=Column("OFFSET", justify="right"),
+        "offset", "offset of the record", column=number_column("OFFSET", 1),
         cell=lambda change: str(change.offset),
     ),
     text("kind", "the kind of the change", values=KINDS, column=Column("KIND", 3)),
     text("what", "what was changed", column=folded("WHAT", style="name")),
     text(
         "old", "what it was, in words; null for what is new", may_be_null=True,
-        column=folded("CHANGE"), cell=_change_text,
+        column=folded("CHANGE", least=_ENDPOINT), cell=_change_text,
     ),
     text("new", "what it became; null for what went", may_be_null=True),
     text(

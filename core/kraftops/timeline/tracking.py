@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from kraftops.engine.metadata_state import PartitionState
 from kraftops.timeline.changes import RECOVERING, MetadataChange
 
+ROLLING = 300_000
+"""ms between the stops of a rolling restart: a broker that loads many partitions takes minutes."""
 Key = tuple[str, int]
 """A partition by topic and number."""
 
@@ -37,6 +39,12 @@ class Harm:
         elif number in self.since:
             self.longest = max(self.longest, time - self.since.pop(number))
 
+    def join(self, other: Harm) -> None:
+        """Add the trouble that another incident of the same time made."""
+        self.since = {**other.since, **self.since}
+        self.partitions |= other.partitions
+        self.longest = max(self.longest, other.longest)
+
     def longest_until(self, time: int) -> int:
         """Return the longest trouble, also one that lasts, in ms."""
         return max([self.longest, *(time - since for since in self.since.values())])
@@ -44,7 +52,10 @@ class Harm:
 
 @dataclass(slots=True)
 class Tracked:
-    """An incident of brokers, of partitions that move, or of a topic; *cause* if it has no rule."""
+    """An incident of brokers, of partitions that move, or of a topic.
+
+    *cause* is what it begins as, if one change tells.
+    """
 
     begin: int
     first_offset: int
@@ -55,16 +66,17 @@ class Tracked:
     falls: list[Fall] = field(default_factory=list)
     away: set[int] = field(default_factory=set)
     overlaps: bool = False  # whether a broker went away before another was back
+    is_rack: bool = False  # whether its brokers are all those of a rack, and there are others
     registered: set[int] = field(default_factory=set)
     unregistered: set[int] = field(default_factory=set)
     back: int | None = None
     missing: dict[str, dict[int, set[int]]] = field(default_factory=dict)  # by topic and partition
     offline: dict[str, Harm] = field(default_factory=lambda: defaultdict(Harm))
     under_min_isr: dict[str, Harm] = field(default_factory=lambda: defaultdict(Harm))
-    elections: int = 0
+    elections: set[int] = field(default_factory=set)  # offsets of records
     unclean: list[Key] = field(default_factory=list)
     with_elr: set[Key] = field(default_factory=set)
-    took_over: Counter[int] = field(default_factory=Counter)
+    took_over: dict[int, int] = field(default_factory=dict)  # new leaders, by those offsets
     moved: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
     config: MetadataChange | None = None
 
@@ -73,11 +85,52 @@ class Tracked:
         """Whether all brokers went as they had asked."""
         return bool(self.falls) and all(fall.in_order for fall in self.falls)
 
+    def note(self, offset: int) -> None:
+        """Note that a record is a part of it; those of a batch come in any order."""
+        self.first_offset = min(self.first_offset, offset)
+        self.last_offset = max(self.last_offset, offset)
+
+    def goes_on_with(self, later: Tracked) -> bool:
+        """Tell whether a later stop belongs to this one: a rolling restart, or both at a time."""
+        if not (self.is_in_order and later.is_in_order) or self.brokers.keys() & later.brokers:
+            return False
+        is_soon = later.begin - self.falls[-1].time <= ROLLING
+        are_restarts = all(
+            incident.registered >= incident.brokers.keys() and not incident.away
+            for incident in (self, later)
+        )
+        return is_soon and (are_restarts or self._overlaps(later))
+
+    def _overlaps(self, later: Tracked) -> bool:
+        return self.back is None or later.begin < self.back
+
+    def join(self, later: Tracked) -> None:
+        """Take over what a later incident has: both are one."""
+        self.overlaps |= self._overlaps(later)
+        self.last_offset = max(self.last_offset, later.last_offset)
+        self.back = None if self.back is None or later.back is None else max(self.back, later.back)
+        self.end = None if self.end is None or later.end is None else max(self.end, later.end)
+        self.brokers |= later.brokers
+        self.falls += later.falls
+        self.away |= later.away
+        self.registered |= later.registered
+        self.unregistered |= later.unregistered
+        for own, others in (
+            (self.offline, later.offline),
+            (self.under_min_isr, later.under_min_isr),
+        ):
+            for topic, harm in others.items():
+                own[topic].join(harm)
+        self.elections |= later.elections
+        self.unclean += [key for key in later.unclean if key not in self.unclean]
+        self.with_elr |= later.with_elr
+        self.took_over |= later.took_over
+        self.config = self.config or later.config
+
     def fall(self, change: MetadataChange, broker: int, *, in_order: bool) -> None:
         """Note that a broker goes away."""
         self.brokers[broker] = None
         self.falls.append(Fall(change.time, broker, in_order))
-        self.overlaps |= not self.away <= {broker}
         self.away.add(broker)
         self.end = self.back = None
 
@@ -89,7 +142,7 @@ class Tracked:
         assert change.topic is not None
         assert change.partition is not None
         key = change.topic, change.partition
-        self.last_offset = change.offset
+        self.note(change.offset)
         lost = {*before.isr} - {*after.isr}
         absent = self.missing_of(key) | (lost & self.brokers.keys())
         self._set_missing(key, (absent - {*after.isr}) & {*after.replicas})
@@ -100,9 +153,10 @@ class Tracked:
             self.with_elr.add(key)
         if after.leader == before.leader:
             return
-        self.elections += after.leader >= 0
-        if after.leader >= 0 and before.leader in self.brokers:
-            self.took_over[after.leader] += 1
+        if after.leader >= 0:
+            self.elections.add(change.offset)
+            if before.leader in self.brokers:
+                self.took_over[change.offset] = after.leader
         if after.leader_recovery_state == RECOVERING != before.leader_recovery_state:
             self.unclean.append(key)
 

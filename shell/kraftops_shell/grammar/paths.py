@@ -15,6 +15,7 @@ _WILDCARD = re.compile(r"[*?{\[]")
 _SPECIAL = re.compile(r"([*?{\[\\])")
 _MOST_NAMES = 5000  # distances to more take longer than a person waits for an error
 _MOST_MEANT = 3  # more would not fit a line
+_MOST_LEVELS = 3  # from the root down to byName
 _ESCAPE = re.compile(r"\\([*?{\[\\])")
 
 
@@ -90,6 +91,22 @@ def meant_instead(root: Directory, names: Iterable[str]) -> list[str]:
             return meant(name, siblings)[:_MOST_MEANT] if len(siblings) <= _MOST_NAMES else []
         node = child
     return []
+
+
+def below(node: Node, name: str, depth: int = _MOST_LEVELS) -> str | None:
+    """Return the path from a node to a directory of a name, in any case, a few levels below it."""
+    if not isinstance(node, Directory):
+        return None
+    children = [*islice(node.names(), _MOST_NAMES)]
+    for child in children:
+        if child.casefold() == name.casefold():
+            return escaped(child)
+    for child in children if depth > 1 else ():
+        directory = node.get(child)
+        path = None if directory is None else below(directory, name, depth - 1)
+        if path is not None:
+            return f"{escaped(child)}/{path}"
+    return None
 
 
 def matches(

@@ -59,6 +59,8 @@ def toolbar_text(source: str, image: MetadataImage, width: int, newest: int | No
 
     The *newest* offset is shown where the image is an earlier one.
     """
+    if image.offset < 0:  # a state before the log
+        return fitting([f" before the first record  {name}" for name in _shorter(source)], width)
     time = shown_time(image.provenance.timestamp)
     begin = f" offset {image.offset}"
     if newest is not None and newest > image.offset:  # a state that was loaded may be the earlier

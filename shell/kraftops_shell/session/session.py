@@ -12,7 +12,7 @@ from kraftops.errors import KraftopsError, UsageError, with_code
 from kraftops.tree.node import Directory, Leaf, descend
 from kraftops_shell.grammar.arguments import Call
 from kraftops_shell.grammar.command import Command
-from kraftops_shell.grammar.paths import Match, absolute, escaped, matches, meant_instead
+from kraftops_shell.grammar.paths import Match, absolute, below, escaped, matches, meant_instead
 from kraftops_shell.grammar.registry import commands, words_of_a_terminal
 from kraftops_shell.session.console import Console
 from kraftops_shell.session.history import History
@@ -180,8 +180,11 @@ class Session:
         names = [*absolute(path, self.working, with_escapes=True)]
         if names and descend(self.root.get("image"), names) is not None:
             return f" Did you mean {Match(('image', *names), self.root).path}?"
-        near = meant_instead(self.root, names)
-        return f" Did you mean {' or '.join(map(escaped, near))}?" if near else ""
+        near = [*map(escaped, meant_instead(self.root, names))]
+        parent = descend(self.root, names[:-1])
+        if names and not near and parent is not None:
+            near = [path for path in [below(parent, names[-1])] if path]
+        return f" Did you mean {' or '.join(near)}?" if near else ""
 
     def _kafka_text(self, leaf: Leaf) -> str:
         return "\n".join(map(self.shown, leaf.kafka_text.split("\n")))

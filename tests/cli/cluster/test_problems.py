@@ -39,7 +39,7 @@ def test_log_tells_since_when_and_by_which_change(tmp_path: Path) -> None:
     assert down["commands"] == ["kafka-cluster repair -b HOST:PORT --id 1"]
     assert {p["lastChange"]["time"] for p in down["partitions"]} == {at(10), at(13)}
     assert (behind["cause"], behind["brokerId"]) == ("follower-behind", 3)
-    assert "broker 1 is down since 2026" in text
+    assert "broker 1 has been down since 2026" in text
     assert "by BROKER_REGISTRATION_CHANGE_RECORD at offset" in text
 
 

@@ -52,7 +52,7 @@ def test_finding_has_evidence_and_the_next_command(tmp_path: Path) -> None:
     first = answer["findings"][0]
     assert (first["code"], first["node"], first["severity"]) == ("broker-down", 1, "risk")
     assert first["commands"]
-    assert answer["verdict"].startswith("1 risk; first: broker 1 is down since 2026")
+    assert answer["verdict"].startswith("1 risk; first: broker 1 has been down since 2026")
     assert {run["status"] for run in answer["checks"]} == {"done", "skipped"}
 
 
@@ -189,7 +189,7 @@ def test_archive_is_named_as_it_was_given(tmp_path: Path) -> None:
     done = doctor("node.tar.gz", cwd=tmp_path)
 
     assert done.code == 2
-    assert "broker 1 is down" in done.text
+    assert "broker 1 has been down" in done.text
     assert "/tmp/kraftops-" not in done.text
 
 
@@ -236,7 +236,7 @@ def test_page_has_the_findings(tmp_path: Path) -> None:
 
     page = (tmp_path / "page.html").read_text()
     assert (done.code, again.code) == (2, 3)
-    assert "broker 1 is down since" in page
+    assert "broker 1 has been down since" in page
     assert "broker-down" in page
 
 

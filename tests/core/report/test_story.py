@@ -45,15 +45,16 @@ def test_a_span_has_the_incidents_that_it_has_a_part_of() -> None:
 def test_the_span_of_an_incident_has_a_minute_around_it() -> None:
     every = incidents_of(read_changes(NAMES))
 
-    span = story.span_of_incident(NAMES, ALWAYS, 2)
+    incident, span = story.incident_at(NAMES, ALWAYS, 2)
 
-    assert every[1].end
+    assert incident == every[1]
+    assert incident.end
     assert (span.since, span.until) == (every[1].begin - 60_000, every[1].end + 60_000)
-    assert story.span_of_incident(NAMES, ALWAYS, len(every)).until is None  # it still lasts
+    assert story.incident_at(NAMES, ALWAYS, len(every))[1].until is None  # it still lasts
     with pytest.raises(
         UsageError, match=f"there is no incident {len(every) + 1}: the log has {len(every)}"
     ):
-        story.span_of_incident(NAMES, ALWAYS, len(every) + 1)
+        story.incident_at(NAMES, ALWAYS, len(every) + 1)
 
 
 def test_too_many_changes_are_not_grouped(monkeypatch: pytest.MonkeyPatch) -> None:

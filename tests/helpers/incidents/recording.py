@@ -25,6 +25,7 @@ from kraftops.wire.config.settings import Settings
 from kraftops.wire.net.addresses import parse_bootstrap
 from kraftops.wire.net.deadline import Deadline
 from kraftops.wire.rpc.bootstrap import connect
+from kraftops.wire.rpc.cluster import unregister_broker
 from kraftops.wire.rpc.connection import Connection
 from tests.helpers.incidents.gates import Gate
 from tests.helpers.kafka.jvm.jars import resolved_jars
@@ -93,6 +94,19 @@ class Recorder:
             "paused leader of the quorum": self.pause_leader,
             "leaders as assigned": self.elect,
             "topic deleted": self.delete,
+            "restart with a crash": self.restart_with_crash,
+            "slow follower": self.slow_down,
+            "two falls apart": self.kill_in_turn,
+            "pause two": self.pause_two,
+            "stopped leader of the quorum": self.stop_leader,
+            "restarted twice": self.restart_twice,
+            "decommissioned": self.unregister,
+            "killed and started at once": self.kill_and_start,
+            "killed while moving": self.kill_while_moving,
+            "strict default": self.stop_with_strict_default,
+            "topic created wider": self.recreate_wider,
+            "killed again and again": self.kill_again,
+            "two stay away": self.kill_for_good,
         }
 
     def do(self, name: str, work: Callable[[], object], *brokers: int) -> None:
@@ -186,6 +200,105 @@ class Recorder:
         change_topics(self.cluster.brokers, "DeleteTopics", [topic])
         create_topics(self.cluster, {topic: self._topics[topic]})
 
+    def restart_with_crash(self, first: int, crashed: int, last: int) -> None:
+        """Restart brokers one after another, of which one is killed."""
+        self.restart(first)
+        time.sleep(3)
+        self.kill(crashed)
+        time.sleep(3)
+        self.restart(last)
+
+    def slow_down(self, broker: int) -> None:
+        """Keep a broker from running, while others are written to, but not until it is fenced."""
+        topic, first = self._of_replicas[3], self._scenario.shape.first_broker
+        ports = [self.cluster.port(node, BROKER)
+                 for node in self.cluster.nodes if node >= first and node != broker]  # fmt: skip
+        addresses = ",".join(f"localhost:{port}" for port in ports)
+        words = [addresses, topic, str(self._topics[topic][0]), "14"]
+        with subprocess.Popen([sys.executable, "-c", _SLOW_WRITER, *words]):
+            time.sleep(3)
+            self.pause_briefly(broker)
+
+    def kill_in_turn(self, first: int, second: int) -> None:
+        """Kill a broker while another is away, later than one cause would."""
+        self.cluster.nodes[first].kill()
+        time.sleep(14)
+        self.cluster.nodes[second].kill()
+        time.sleep(self._scenario.fenced)
+        self.cluster.nodes[first].start()
+        self.cluster.nodes[second].start()
+        wait_ready(self.cluster)
+
+    def pause_two(self, *brokers: int) -> None:
+        """Keep brokers from running until they are fenced."""
+        for broker in brokers:
+            os.kill(self.cluster.nodes[broker].pid, signal.SIGSTOP)
+        time.sleep(self._scenario.fenced)
+        for broker in brokers:
+            os.kill(self.cluster.nodes[broker].pid, signal.SIGCONT)
+        wait_ready(self.cluster)
+
+    def stop_leader(self) -> None:
+        """Stop the leader of the quorum, and start it once there is another."""
+        leader = self.cluster.leader()
+        self.cluster.nodes[leader].stop()
+        wait_for_leader(self.cluster)
+        restarted(self.cluster, leader)
+
+    def restart_twice(self, broker: int) -> None:
+        """Restart a broker, and again once all is in sync."""
+        self.restart(broker)
+        time.sleep(8)
+        self.restart(broker)
+
+    def unregister(self, broker: int) -> None:
+        """Stop a broker, and remove its registration."""
+        self.cluster.nodes[broker].stop()
+        time.sleep(self._scenario.fenced)
+        with self.connected() as connection:
+            unregister_broker(connection, broker)
+
+    def kill_and_start(self, broker: int) -> None:
+        """Kill a broker, and start it before it is fenced."""
+        self.cluster.nodes[broker].kill()
+        self.cluster.nodes[broker].start()
+        time.sleep(self._scenario.fenced)
+        wait_ready(self.cluster)
+
+    def kill_while_moving(self, broker: int) -> None:
+        """Move partitions, and kill a broker meanwhile."""
+        self.reassign()
+        self.kill(broker)
+
+    def stop_with_strict_default(self, broker: int) -> None:
+        """Have all topics need three replicas by default, then restart a broker."""
+        for operation, value in ((Operation.SET, "3"), (Operation.DELETE, None)):
+            with self.connected() as connection:
+                change = {"": [ConfigChange("min.insync.replicas", operation, value)]}
+                alter_configs(connection, ResourceType.BROKER, change)
+            if value is not None:
+                time.sleep(2)
+                self.restart(broker)
+
+    def recreate_wider(self) -> None:
+        """Delete a topic, and create it with more partitions and replicas."""
+        topic = self._of_replicas[1]
+        change_topics(self.cluster.brokers, "DeleteTopics", [topic])
+        time.sleep(4)
+        create_topics(self.cluster, {topic: (7, 2)})
+
+    def kill_again(self, broker: int) -> None:
+        """Kill and start a broker three times."""
+        for _ in range(3):
+            self.kill(broker)
+            time.sleep(2)
+
+    def kill_for_good(self, *brokers: int) -> None:
+        """Kill brokers a second apart."""
+        for broker in brokers:
+            self.cluster.nodes[broker].kill()
+            time.sleep(1)
+
     def configure(self, key: str, value: str | None, topic: str) -> None:
         """Change a configuration of a topic."""
         operation = Operation.DELETE if value is None else Operation.SET
@@ -250,6 +363,16 @@ producer = KafkaProducer(bootstrap_servers=sys.argv[1], acks=1, batch_size=1 << 
 for number in range(900):
     producer.send(sys.argv[2], bytes(1 << 15), partition=number % int(sys.argv[3]))
 producer.flush(10)
+"""
+_SLOW_WRITER = """
+import sys, time
+from kafka import KafkaProducer
+producer = KafkaProducer(bootstrap_servers=sys.argv[1], acks=1)
+end = time.time() + float(sys.argv[4])
+while time.time() < end:
+    for number in range(int(sys.argv[3])):
+        producer.send(sys.argv[2], bytes(100), partition=number)
+    time.sleep(.1)
 """
 _DISKS = {"full disk": "8m", "only disk full": "36m"}
 """The sizes of disks: each broker gets some 22 MB each time, and half of it on one of two disks."""
@@ -424,6 +547,44 @@ SCENARIOS = {
         ),
         quiet=10,
         fenced=8,
+    ),
+    "later-4.3": Scenario(
+        "4.3.1",
+        Shape(
+            3,
+            4,
+            first_broker=71,
+            settings={**_SLOW, _SESSION: "5000", "replica.lag.time.max.ms": "2000"},
+        ),
+        {"carts": (6, 3), "views": (4, 2), "lone": (3, 1)},
+        (
+            ("start", ()),
+            ("restart with a crash", (71, 72, 73)),
+            ("slow follower", (74,)),
+            ("two falls apart", (71, 72)),
+            ("pause two", (73, 74)),
+            ("stopped leader of the quorum", ()),
+            ("restarted twice", (72,)),
+            ("decommissioned", (74,)),
+        ),
+        quiet=11,
+        fenced=8,
+    ),
+    "later-3.9": Scenario(
+        "3.9.1",
+        Shape(1, 3, release="3.9-IV0", first_broker=81, settings={**_IDLE, _SESSION: "4000"}),
+        {"jobs": (5, 3), "runs": (4, 2), "tags": (2, 1)},
+        (
+            ("start", ()),
+            ("killed and started at once", (82,)),
+            ("killed while moving", (81,)),
+            ("strict default", (83,)),
+            ("topic created wider", ()),
+            ("killed again and again", (82,)),
+            ("two stay away", (81, 83)),
+        ),
+        quiet=10,
+        fenced=7,
     ),
 }
 _REFUSED = "refused connections"

@@ -74,7 +74,7 @@ def test_first_finding_about_running_servers_is_the_cause(jars: Path, tmp_path: 
         cluster.nodes[102].kill()
         assert until(lambda: findings(*live) == [("broker-down", 102)])
         killed = kraftops("doctor", *live)
-        assert killed.text.startswith("1 stop; first: broker 102 is down since ")
+        assert killed.text.startswith("1 stop; first: broker 102 has been down since ")
         restarted(cluster, 102)
         assert until(lambda: not findings(*live))
 

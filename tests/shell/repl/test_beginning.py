@@ -32,7 +32,7 @@ def test_toolbar_has_offset_time_and_as_much_of_the_source_as_fits() -> None:
     assert toolbar_text(LONG, IMAGE, 68).endswith("Z  name/__cluster_metadata-0")
     assert toolbar_text("DIR", IMAGE, 80, 500).startswith(f" offset {IMAGE.offset} of 500  ")
     assert toolbar_text("DIR", IMAGE, 80, 5).startswith(f" offset {IMAGE.offset}  ")
-    assert toolbar_text("DIR", MetadataImage(), 40) == " offset -1  no time  DIR"
+    assert toolbar_text("DIR", MetadataImage(), 40) == " before the first record  DIR"
 
 
 def test_welcome_says_what_was_loaded_and_what_to_try() -> None:

@@ -187,8 +187,12 @@ class ReferenceFold(Fold):
         if self._timeline is not None:
             self._timeline.start(time)
 
-    def timeline(self) -> Timeline | None:
-        return None if self._timeline is None else self._timeline.timeline()
+    def end_timeline(self) -> Timeline | None:
+        notes, self._timeline = self._timeline, None
+        if notes is None:
+            return None
+        self.watch([])
+        return notes.timeline()
 
     def topic_names(self) -> dict[str, bytes]:
         return dict(self.state.topic_ids)

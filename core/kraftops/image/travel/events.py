@@ -60,7 +60,7 @@ def log_events(
         replay = Replay(image)
         loader = Loader(replay, may_grow=files.is_directory, listen=listen, hears_windows=False)
         if loader.read(plan):
-            timeline = image.fold.timeline()
+            timeline = image.fold.end_timeline()
             first = (plan[0].end_offset or 1) - 1
             return None if timeline is None else _events(timeline, first, image.offset, buckets)
     return None

@@ -113,18 +113,12 @@ impl Fold {
     pub(super) fn partition_count(&self, id: Option<&Id>) -> usize {
         match id {
             Some(id) => self.topics.get(id).map_or(0, Topic::count),
-            None => self
-                .topics
-                .in_order()
-                .iter()
-                .map(|topic| topic.count())
-                .sum(),
+            None => self.topics.iter().map(Topic::count).sum(),
         }
     }
 
     pub(super) fn count_with(&self, mask: u32) -> usize {
-        let topics = self.topics.in_order();
-        let all = topics.iter().flat_map(|topic| topic.partitions());
+        let all = self.topics.iter().flat_map(Topic::partitions);
         all.filter(|(_, partition)| self.meets(partition, mask))
             .count()
     }

@@ -29,18 +29,26 @@ impl Reason {
     }
 }
 
-/// Records that were left out, in 12 bytes for each: a hostile log can have millions.
+/// The bits of an address; those above have the number of a reason.
+const ADDRESS_BITS: u32 = 56;
+const ADDRESS: u64 = (1 << ADDRESS_BITS) - 1;
+/// The number of a reason that has no room above an address.
+const LATE: u64 = 255;
+
+/// Records that were left out, in 8 bytes for each: a hostile log can have millions.
 #[derive(Default, Clone)]
 pub struct Dropped {
-    addresses: Vec<u64>,
-    reasons: Vec<u32>,
+    /// Addresses, with the numbers of the first reasons above them.
+    places: Vec<u64>,
+    /// The numbers of later reasons, by the index of the record.
+    late: FastMap<usize, u32>,
     texts: Vec<Arc<str>>,
     known: FastMap<Arc<str>, u32>,
 }
 
 impl Dropped {
     pub fn count(&self) -> usize {
-        self.addresses.len()
+        self.places.len()
     }
 
     pub fn add(&mut self, address: u64, reason: &str) {
@@ -54,23 +62,31 @@ impl Dropped {
                 text_number
             }
         };
-        self.addresses.push(address);
-        self.reasons.push(text_number);
+        if u64::from(text_number) >= LATE {
+            self.late.insert(self.places.len(), text_number);
+        }
+        let above = u64::from(text_number).min(LATE);
+        self.places
+            .push(above << ADDRESS_BITS | (address & ADDRESS));
     }
 
     /// About the bytes of a copy.
     pub fn size(&self) -> usize {
-        self.addresses.len() * 12
+        self.places.len() * 8
     }
 
     /// Remove all but the first *count* records.
     pub fn truncate(&mut self, count: usize) {
-        self.addresses.truncate(count);
-        self.reasons.truncate(count);
+        self.places.truncate(count);
+        self.late.retain(|index, _| *index < count);
     }
 
     pub fn get(&self, number: usize) -> Option<(u64, &str)> {
-        let reason = *self.reasons.get(number)? as usize;
-        Some((*self.addresses.get(number)?, self.texts.get(reason)?))
+        let place = *self.places.get(number)?;
+        let reason = match place >> ADDRESS_BITS {
+            LATE => *self.late.get(&number)? as usize,
+            reason => reason as usize,
+        };
+        Some((place & ADDRESS, self.texts.get(reason)?))
     }
 }

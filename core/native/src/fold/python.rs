@@ -5,7 +5,7 @@ use super::partition_state::{Batches, PartitionState};
 use super::rules::Rules;
 use super::timeline::{Buckets, COUNTS, LEVELS, Loss, Timeline, TimelineRequest};
 use super::topics::Id;
-use super::watch::{PyEntryChange, QuotaEntity, table_name};
+use super::watch::{PyEntryChange, QuotaEntity, Watch, table_name};
 use super::window::{BatchBounds, BatchHead, WindowResult};
 use super::{Fold, FoldProgress};
 use crate::python::guarded;
@@ -260,10 +260,12 @@ impl PyFold {
         }
     }
 
-    fn timeline(&self, py: Python) -> PyResult<Option<PyTimeline>> {
-        let Some(timeline) = &self.fold.timeline else {
+    /// Return the timeline, and free its memory.
+    fn end_timeline(&mut self, py: Python) -> PyResult<Option<PyTimeline>> {
+        let Some(timeline) = self.fold.timeline.take() else {
             return Ok(None);
         };
+        self.fold.watch = Watch::default();
         let changes = timeline.changes();
         let addresses: Vec<u64> = changes.iter().map(|change| change.change.keyed()).collect();
         let mut batches = Batches::new(py, &self.fetch);
@@ -276,7 +278,7 @@ impl PyFold {
                 change: Py::new(py, kept.change.with_key(py, key)?)?,
             })?;
         }
-        timeline_of(py, timeline, list).map(Some)
+        timeline_of(py, &timeline, list).map(Some)
     }
 
     fn topic_names<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {

@@ -239,9 +239,13 @@ impl Topics {
         Some(topic)
     }
 
+    pub fn iter(&self) -> impl Iterator<Item = &Topic> {
+        self.all.iter().flatten()
+    }
+
     /// Topics in the order in which they came.
     pub fn in_order(&self) -> Vec<&Topic> {
-        let mut topics: Vec<&Topic> = self.all.iter().flatten().collect();
+        let mut topics: Vec<&Topic> = self.iter().collect();
         topics.sort_by_key(|topic| topic.since);
         topics
     }

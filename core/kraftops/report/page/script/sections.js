@@ -49,7 +49,7 @@ function header() {
       !isNone(report.folder) && [
         "Commands run in",
         name(report.folder),
-        `elsewhere, in a copy of it${ofCluster}`,
+        `or a copy of it${ofCluster}`,
       ],
     ]),
   );
