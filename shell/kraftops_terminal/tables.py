@@ -39,6 +39,7 @@ __all__ = [
 ]
 NO_VALUE = "-"
 _GAP = 2  # blanks between columns
+_LONGEST_NAME = 30  # columns of a name that is not folded while other columns can be left out
 _LEAST = 4  # columns of any text, where even columns of priority 0 do not fit
 
 
@@ -118,7 +119,13 @@ def _drawn(console: Console, table: Table, rows: Sequence[Sequence[Cell]]) -> st
         max(cell_len(column.title), *(cell_len(row[position]) for row in texts))
         for position, column in enumerate(columns)
     ]
-    widths = fitted(columns, natural, console.width)
+    names = [
+        max((cell_len(word) for row in texts for word in row[position].split()), default=0)
+        if column.style == "name"
+        else 0
+        for position, column in enumerate(columns)
+    ]
+    widths = fitted(columns, natural, console.width, names)
     drawn = _rich_table(columns, widths)
     for cells, row in zip(rows, texts, strict=True):
         style = "header" if cells is table.total else None
@@ -151,29 +158,43 @@ def _style(cell: Cell, column: Column) -> str:
     return (cell.style if isinstance(cell, Styled) else "") or column.style
 
 
-def fitted(columns: Sequence[Column], natural: Sequence[int], width: int | None) -> dict[int, int]:
+def fitted(
+    columns: Sequence[Column],
+    natural: Sequence[int],
+    width: int | None,
+    names: Sequence[int] = (),
+) -> dict[int, int]:
     """Return the columns that are shown, by position, and their widths.
 
     Args:
         columns: The columns.
         natural: The width of each, if nothing is folded.
         width: Columns of the terminal; None for all that are needed.
+        names: The width of the longest name in each: a name in two lines cannot be copied.
     """
     widths = dict(enumerate(natural))
     if width is None:
         return widths
-    least = {
+    folded_least = {
         position: min(size, max(columns[position].least, len(columns[position].title)))
         if columns[position].is_folded
         else size
         for position, size in widths.items()
     }
+    least = {
+        position: max(size, min(name, _LONGEST_NAME))
+        for (position, size), name in zip(
+            folded_least.items(), names or [0] * len(columns), strict=True
+        )
+    }
     while _needed(least) > width:
         position = max(least, key=lambda position: (columns[position].priority, position))
         if not columns[position].priority:
-            least = {position: min(size, _LEAST) for position, size in least.items()}
+            least = {position: folded_least[position] for position in least}
             break
         del least[position]
+    if _needed(least) > width:
+        least = {position: min(size, _LEAST) for position, size in least.items()}
     widths = {position: widths[position] for position in least}
     while _needed(widths) > width:
         position = max(

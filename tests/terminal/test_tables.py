@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import pytest
 
-from kraftops.display.columns import Bytes, Cell, Column, Styled
+from kraftops.display.columns import Bytes, Cell, Column, Styled, folded
 from kraftops_terminal import console as console_module
 from kraftops_terminal.console import Console
 from kraftops_terminal.tables import Table, fitted, print_table
@@ -106,6 +106,13 @@ def test_no_letter_is_lost_by_folding(width: list[int]) -> None:
 
     assert fitted(COLUMNS[:1], [50], 12) == {0: 12}
     assert [len(line) for line in lines] == [5, 12, 12, 12, 12, 2]
+
+
+def test_a_name_is_whole_while_a_column_can_be_left_out() -> None:
+    columns = [folded("TOPIC", style="name"), Column("SIZE"), Column("INDEXES", 3)]
+
+    assert fitted(columns, [18, 8, 8], 34, [18, 0, 0]) == {0: 18, 1: 8}
+    assert fitted(columns[:2], [18, 8], 22, [18, 0]) == {0: 12, 1: 8}
 
 
 def test_styles_are_colours_of_the_terminal(width: list[int]) -> None:

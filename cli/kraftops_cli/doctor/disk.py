@@ -36,6 +36,10 @@ _NO_RATES = (
     "no rate is known: a rate takes an hour from a log's creation, or from its oldest segment where"
     " offset 0 is deleted, to its last write (to now if a broker runs)"
 )
+_TOLD = (
+    "a broker tells the sizes of logs and the free room alone: not indexes, what waits for"
+    " deletion, what files take ON DISK, or GROWTH"
+)
 EXAMPLES = (
     ("the disk is full: which topic?", "kraftops disk -c server.properties"),
     ("all partitions of some log directories", "kraftops disk /var/kafka-1 --group-by partition"),
@@ -48,9 +52,10 @@ SECTIONS = (
         """\
 Sizes come from the names of files and from stat: no data is read. BYTES is what ls shows, ON DISK
 what the file system has given: less where files are sparse, as the preallocated indexes of active
-segments (10 MiB each). DELETED is what a broker has renamed, and removes a minute later
-(file.delete.delay.ms), or at its next start. ELSEWHERE is what takes room on the same file system
-outside of these log directories. An archive tells the sizes of files alone: nothing of its disk.
+segments (10 MiB each). Rows are in the order of ON DISK. DELETED is what a broker has renamed, and
+removes a minute later (file.delete.delay.ms), or at its next start. ELSEWHERE is what takes room on
+the same file system outside of these log directories. An archive tells the sizes of files alone:
+nothing of its disk.
 
 Rates come from the times at which segments were last written. GROWTH leaves out what retention will
 delete: a log whose beginning has been deleted loses each day as much as was written on its first
@@ -137,7 +142,9 @@ def _tell(terminal: Terminal, what: DiskOptions, usage: DiskUsage) -> None:
         lambda: json_of(DISK.fields[:-1], usage),
         lambda: _tables(terminal.console, usage, what),
     )
-    if what.form == "text" and usage.lacks_rates:
+    if what.form == "text" and what.is_live:
+        terminal.error(f"note: {_TOLD}", hint="on its host, kraftops disk -c server.properties")
+    elif what.form == "text" and usage.lacks_rates:
         paths = [total.directory.path for total in usage.directories]
         names = dict.fromkeys(archive_of(path) or path for path in paths)
         summary = ("kraftops", "dump-log", "summary", *names, "--since", "-2h", "--sort", "bytes")
@@ -239,8 +246,16 @@ def _tables(console: Console, usage: DiskUsage, options: DiskOptions) -> Iterato
 
     group = GROUPS[options.group_by]
     totals = cast("list[Total]", group.value_of(usage))
-    yield table_text(console, table_of(DIRECTORIES.fields, usage.directories))
-    yield "\n" + table_text(console, table_of(group.fields, totals[: options.limit]))
+    for fields, rows in (
+        (DIRECTORIES.fields, usage.directories),
+        (group.fields, totals[: options.limit]),
+    ):
+        told_fields = [
+            field
+            for field in fields
+            if not options.is_live or any(field.value_of(row) is not None for row in rows)
+        ]
+        yield "\n" * (fields is group.fields) + table_text(console, table_of(told_fields, rows))
     if more := totals[options.limit :]:
-        size = sum(total.space.total for total in more)
+        size = sum(total.space.taken for total in more)
         yield f"{len(more)} more with {size_text(size)}: --limit shows them\n"

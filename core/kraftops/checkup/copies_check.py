@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from kraftops.checkup.disk_checks import kept_from_retention
 from kraftops.checkup.examination import UNKNOWN_NODE, Examination
 from kraftops.display.sizes import named
 from kraftops.findings.finding import Evidence, Finding, Place, Severity
@@ -33,8 +34,8 @@ def copies(examination: Examination) -> Iterator[Finding]:
     names = dict.fromkeys(source.archive or source.name for source in sources)
     command = shlex.join(("kafka-storage", "compare", *names))
     leaders = {loss.copy.name: loss.leaders for loss in table.losses}
-    yield from _damaged(table, leaders, command)
-    yield from _cut(table, leaders, command)
+    for finding in (*_damaged(table, leaders, command), *_cut(table, leaders, command)):
+        yield kept_from_retention(examination, finding)
 
 
 def _sources(examination: Examination) -> list[LogSource]:

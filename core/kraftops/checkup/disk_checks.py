@@ -290,6 +290,31 @@ def retention(examination: Examination) -> Iterator[Finding]:
                 )
 
 
+def kept_from_retention(examination: Examination, finding: Finding) -> Finding:
+    """Return a finding about records to keep; if retention deletes them, its cure says so."""
+    place = finding.place
+    name = f"{place.topic}-{place.partition}"
+    for _, replica, directory, settings in _replicas(examination):
+        if f"{replica.topic}-{replica.partition}" != name or directory.holder:
+            continue
+        with suppress(KraftopsError):
+            state = read_retention(
+                directory, replica.topic, replica.partition, settings, examination.now
+            )
+            for reason in reasons(state):
+                if reason.kind == "due":
+                    return replace(
+                        finding,
+                        cure=f"{finding.cure}; before a start raise retention.ms of {place.topic},"
+                        " or copy its directories: a broker soon deletes what is due",
+                        evidence=(
+                            *finding.evidence,
+                            Evidence("retention", f"{name}: {reason.text}"),
+                        ),
+                    )
+    return finding
+
+
 def _place(node: Node, replica: Replica) -> Place:
     node_id, partition = node.config.node_id, replica.partition
     return Place(node_id, replica.directory, replica.topic, partition, replica.path)

@@ -39,6 +39,11 @@ class Space:
         parts = (self.index, self.pending_deletion, self.stray, self.tier_cache, self.other)
         return self.log + sum(part or 0 for part in parts)
 
+    @property
+    def taken(self) -> int:
+        """What fills the disk, as far as that is known: sparse files take less than their size."""
+        return self.total if self.allocated is None else self.allocated
+
 
 _NAMES = tuple(field.name for field in fields(Space))
 

@@ -88,5 +88,5 @@ def _of_directories(usages: Sequence[DirectoryUsage]) -> Total:
 
 def _largest_first(totals: Iterable[Total]) -> list[Total]:
     return sorted(
-        totals, key=lambda total: (-total.space.total, total.first.topic, total.first.partition)
+        totals, key=lambda total: (-total.space.taken, total.first.topic, total.first.partition)
     )

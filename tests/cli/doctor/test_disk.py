@@ -42,6 +42,19 @@ def test_topic_that_fills_the_disk_comes_first(full: Path) -> None:
     assert "19.1 MiB" in first
 
 
+def test_what_takes_most_of_the_disk_comes_first(full: Path) -> None:
+    """A running broker preallocates 10 MiB of sparse index for each active segment."""
+    os.truncate(full / "txn-0" / f"{0:020}.index", 40 << 20)
+
+    done = disk(str(full), "--limit", "1")
+
+    assert " plain " in f" {done.text.splitlines()[4]} "
+    topics = json.loads(disk(str(full), "--format", "json").text)["topics"]
+    sizes = {topic["topic"]: topic["bytes"] for topic in topics}
+    assert topics[0]["topic"] == "plain"
+    assert sizes["txn"] > sizes["plain"]
+
+
 def test_json_has_every_list(full: Path) -> None:
     answer = json.loads(disk(str(full), "--format", "json").text)
 
@@ -60,7 +73,7 @@ def without_volume(answer: dict[str, Any], folder: str) -> list[dict[str, Any]]:
         if "directory" in row:
             row["directory"] = row["directory"].removeprefix(folder)
         rows.append(row)
-    return rows
+    return sorted(rows, key=str)  # their order is that of the disk
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -165,6 +178,11 @@ def test_running_brokers_tell_what_they_can() -> None:
     with moving.reached() as access, patch.object(What, "access", lambda *_: access):
         answer = json.loads(disk("-b", "b:9092", "--format", "json").text)
 
+        table = disk("-b", "b:9092")
+
+    assert "DELETED" not in table.text
+    assert "DAYS LEFT" not in table.text
+    assert "not indexes, what waits for deletion, what files take ON DISK, or GROWTH" in table.err
     (topic,) = answer["topics"]
     assert (topic["topic"], topic["logBytes"], topic["indexBytes"]) == ("a", 8192, None)
     assert [row["broker"] for row in answer["brokers"]] == [1, 2]

@@ -46,6 +46,13 @@ def test_archive_of_a_cluster_has_the_findings_of_its_directories(tmp_path: Path
         assert facts(tmp_path / kind) == in_directories
 
 
+def test_records_that_retention_deletes_after_a_start_are_told() -> None:
+    (finding,) = (finding for finding in doctor(CLUSTER).findings if finding.code == "records-cut")
+
+    assert "before a start raise retention.ms of orders, or copy its directories" in finding.cure
+    assert "1 segment with 36.6 KiB is due" in finding.evidence[-1].fact
+
+
 @pytest.mark.parametrize(
     "name",
     [
