@@ -34,7 +34,13 @@ def losses_text(
 def copies_text(console: Console, comparison: Comparison) -> Iterator[str]:
     """Yield the tables of copies and brokers, and what is lost if a broker is gone for good."""
     yield table_text(console, table_of(COPY, comparison.differing, "Copies that differ"))
-    yield f"{comparison.equal_count} other copies are equal, or the only ones.\n\n"
+    if comparison.of_other_content:
+        differing = ", ".join(sorted(comparison.of_other_content))
+        yield escaped(f"Copy none of {differing} over another: their records differ.") + "\n"
+    yield (
+        f"{comparison.equal_count} other copies are equal, by epochs, ends, and the first and last "
+        "batch, or the only ones.\n\n"
+    )
     title = "Brokers, in order of start" if comparison.has_order else "Brokers"
     yield table_text(console, table_of(BROKER, comparison.brokers, title))
     if comparison.replacements:

@@ -48,8 +48,11 @@ _CAUSES_IN_PLACE: Mapping[str, frozenset[str]] = {
     "start-cuts-log": frozenset({"missing-end"}),
 }
 """The same for one partition."""
-_OF_COPIES = frozenset({"start-refused", "start-cuts-log", "missing-partition", "records-cut"})
-"""Codes of copies of one partition, of which `damaged-copies` says what to do with all of them."""
+_COPIES_OF = {
+    code: frozenset({"damaged-copies", "content-differs"})
+    for code in ("start-refused", "start-cuts-log", "missing-partition", "records-cut")
+} | {code: frozenset({"content-differs"}) for code in ("missing-end", "damaged-copies")}
+"""Codes of copies of one partition, and those that say what to do with all of them."""
 _OF_QUORUM = frozenset({"no-leader", "quorum-lost", "rival-history", "rival-quorums"})
 """Codes that stand before all others: without its quorum a cluster does nothing, and a start of the
 wrong voters loses every topic."""
@@ -88,7 +91,7 @@ def joined(findings: Iterable[Finding], node_of: NodeOf) -> list[Finding]:
             or (other.code in _CAUSES.get(code, ()) and nodes[id(other)] == nodes[id(finding)])
             or (other.code in _CAUSES_IN_PLACE.get(code, ()) and other_path.startswith(path))
             or (
-                (other.code, code in _OF_COPIES) == ("damaged-copies", True)
+                other.code in _COPIES_OF.get(code, ())
                 and other.place.partition_name == finding.place.partition_name
             )
         )

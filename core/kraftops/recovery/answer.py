@@ -142,6 +142,12 @@ COPY = (
     counted("equalUpTo", "offset where it and the newest copy part", "equal_up_to", "EQUAL UP TO"),
     counted("lacking", "offsets of the newest copy that it lacks", "lacking", "LACKS", 1),
     counted("own", "offsets that the newest copy lacks: cut once that leads", "own", "OWN", 1),
+    text(
+        "content",
+        "whether the batches before that offset have the checksums of the newest copy's: newest, "
+        "same (by the first and the last), differs at OFFSET, or not compared",
+        column=Column("CONTENT"),
+    ),
 )
 BROKER = (
     counted("broker", "broker", "broker", "BROKER"),

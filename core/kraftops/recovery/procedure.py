@@ -164,7 +164,8 @@ def _brokers(plan: RecoveryPlan, hosts: Hosts) -> Iterator[WorkStep]:
             yield _look(
                 plan,
                 f"wait for broker {first.broker}: it alone has the newest copies of {count}",
-                f"broker {first.broker} is active; start no other before",
+                f"broker {first.broker} is active with a LAG of 0, and leads {count} or more; "
+                "start no other before",
             )
     for node_id in brokers:
         if node_id in hosts:

@@ -28,9 +28,10 @@ def damage(cluster: Path, broker: int, share: float) -> None:
     log.write_bytes(content)
 
 
-def losses(cluster: Path, *brokers: int) -> list[Finding]:
+def losses(cluster: Path, *brokers: int, is_deep: bool = False) -> list[Finding]:
     folders = [str(cluster / f"node-{broker}/data") for broker in brokers]
-    examination = Examination(sources=[LogSource(folder, folder) for folder in folders])
+    sources = [LogSource(folder, folder) for folder in folders]
+    examination = Examination(sources=sources, is_deep=is_deep)
     diagnosis = diagnosis_of(examination, run_checks(examination, CHECKS), Selection())
     return [finding for finding in diagnosis.findings if finding.severity == "loss"]
 
@@ -80,3 +81,48 @@ def test_partition_whose_copies_are_all_missing_is_to_be_restored(cluster: Path)
 
     assert finding.text == "2 of the 2 copies of orders-1 here are damaged"
     assert finding.cure == "restore one of them from a backup before any of these brokers starts"
+
+
+@pytest.mark.parametrize("is_deep", [False, True])
+def test_exchanged_directories_of_partitions_are_told_by_their_batches(
+    is_deep: bool, cluster: Path
+) -> None:
+    """Both have 40 records of one epoch: epochs and ends are equal."""
+    disk = cluster / "node-101/data"
+    for name, other in (("payments-0", "payments-1"), ("payments-1", "payments-0")):
+        log = f"{0:020}.log"
+        shutil.copy(cluster / "node-103/data" / other / log, disk / name / log)
+
+    findings = losses(cluster, 101, 102, 103, is_deep=is_deep)
+
+    (finding,) = [one for one in findings if one.place.topic == "payments"]
+    assert finding.code == "content-differs"
+    assert finding.text == (
+        "payments-0: the records of broker 101 are not those of brokers 102 and 103 from offset 0 "
+        "on: are they those of payments-1?"
+    )
+    assert finding.count == 2
+    assert "copy neither over the other" in finding.cure
+
+
+@pytest.mark.parametrize(("depth", "codes"), [("light", []), ("deep", ["content-differs"])])
+def test_a_batch_in_the_middle_is_compared_by_a_deep_check(
+    depth: str, codes: list[str], cluster: Path
+) -> None:
+    shutil.rmtree(cluster / "node-103/data/orders-1")
+    log = cluster / f"node-102/data/orders-0/{0:020}.log"
+    content = bytearray(log.read_bytes())
+    size = 12 + int.from_bytes(content[8:12])
+    content[size + 17] ^= 1  # the checksum of the second batch
+    log.write_bytes(content)
+    for name in ("cleaner-offset-checkpoint", ".kafka_cleanshutdown"):
+        (cluster / "node-102/data" / name).write_text("0\n0\n" if name[0] == "c" else "")
+
+    found = losses(cluster, 102, 103, is_deep=depth == "deep")
+
+    assert [one.code for one in found if one.code == "content-differs"] == codes
+    # What a cleaner may have changed is not compared.
+    checkpoint = cluster / "node-102/data/cleaner-offset-checkpoint"
+    checkpoint.write_text("0\n1\norders 0 400\n")
+    found = losses(cluster, 102, 103, is_deep=True)
+    assert [one.code for one in found if one.code == "content-differs"] == []

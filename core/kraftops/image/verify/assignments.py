@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
-from kraftops.display.sizes import named
+from kraftops.display.sizes import many, named
 from kraftops.engine.metadata_state import PartitionState
-from kraftops.errors import KraftopsError
+from kraftops.errors import KraftopsError, SourceError
 from kraftops.fileio.reading import is_forbidden
 from kraftops.findings.finding import Finding, Place, Severity, Stake, note_finding
 from kraftops.image.load.loading import load
@@ -23,6 +24,8 @@ from kraftops.image.verify.directories import (
     NO_STRAYS,
     NO_TOPIC_ID,
     SET_ASIDE,
+    UNKNOWN_PARTITION,
+    UNKNOWN_TOPIC,
     DirectoryOwner,
     misplaced_finding,
     misplacement,
@@ -31,9 +34,11 @@ from kraftops.log.files import METADATA_PARTITION
 from kraftops.server.partition_files import TOPIC_ID
 from kraftops.storage.logdirs.node import Node
 from kraftops.storage.logdirs.proposals import write_command
+from kraftops.storage.verify.metadata_start import lone_log_findings
 from kraftops.uuids import is_reserved, to_text
 
 MISSING = "missing-partition"
+_OF_LATER_RECORDS = (UNKNOWN_TOPIC, UNKNOWN_PARTITION)
 
 
 def newest_images(nodes: Sequence[Node]) -> dict[str | None, MetadataImage]:
@@ -85,9 +90,31 @@ def replicas_on(
 def assignment_findings(node: Node, image: MetadataImage) -> Iterator[Finding]:
     """Yield the partitions of a broker that are not where the metadata has them.
 
+    What its own log lost its end before is not judged: the broker fetches that from the controllers
+    before it loads partitions (`BrokerServer.startup`, 4.3.1).
+
     Raises:
         KraftopsError: a directory, or a source of the image, cannot be read any more.
     """
+    findings = [*_assignment_findings(node, image)]
+    unknown = [finding for finding in findings if finding.code in _OF_LATER_RECORDS]
+    if unknown and not node.is_controller and image.offset < (node.content.end_offset or 0):
+        folder = os.path.join(node.metadata.path, METADATA_PARTITION)
+        with suppress(OSError, SourceError):
+            if cuts := [*lone_log_findings(folder)]:
+                yield note_finding(
+                    "metadata-log-lost",
+                    f"{many(len(unknown), 'partition')} cannot be judged by its own metadata log,"
+                    f" which ends at offset {image.offset + 1}: {cuts[0].text}",
+                    node.metadata.place,
+                    "name the configuration or the log of a controller, too; the broker fetches the"
+                    " rest before it loads partitions",
+                )
+                findings = [finding for finding in findings if finding not in unknown]
+    yield from findings
+
+
+def _assignment_findings(node: Node, image: MetadataImage) -> Iterator[Finding]:
     directories = node.data_directories
     present: set[tuple[bytes, int]] = set()
     for directory in directories:

@@ -10,6 +10,7 @@ from kraftops.image.load.loading import load
 from kraftops.image.state.image import MetadataImage
 from kraftops.recovery.log_copy import partition_folder, read_log
 from kraftops.recovery.node_copies import LogSource
+from kraftops.recovery.partitions.content import ContentDifference, first_difference
 from kraftops.recovery.partitions.copies import (
     PartitionCopy,
     common_end,
@@ -35,11 +36,25 @@ _ELR_FEATURE = "eligible.leader.replicas.version"
 
 @dataclass(frozen=True, slots=True)
 class ComparedCopy:
-    """A copy of a partition, the newest copy, and the offset where it parts from that."""
+    """A copy of a partition, the newest copy, and the offset where its epochs part from that.
+
+    *is_compared* tells whether checksums of batches before that offset were compared, and
+    *difference* where these are not those of the newest copy.
+    """
 
     copy: PartitionCopy
     newest: PartitionCopy
     equal_up_to: int
+    is_compared: bool = False
+    difference: ContentDifference | None = None
+
+    @property
+    def content(self) -> str:
+        """What was compared, in a word."""
+        if self.copy is self.newest:
+            return "newest"
+        same = "same" if self.is_compared else "not compared"
+        return f"differs at {self.difference.offset}" if self.difference else same
 
     @property
     def is_newest(self) -> bool:
@@ -97,12 +112,18 @@ class Comparison:
         """The copies that must be replaced before the brokers start in any order."""
         if self.has_order:
             return []
-        return [replacement(copy, leaders) for copy, leaders in best_copies(self.losses)]
+        return [
+            replacement(copy, leaders)
+            for copy, leaders in best_copies(self.losses)
+            if copy.name not in self.of_other_content
+        ]
 
     @property
     def differing(self) -> list[ComparedCopy]:
         """The copies of the partitions whose copies are not all equal."""
-        newest = {copy.newest for copy in self.copies if copy.lacking or copy.own}
+        newest = {
+            copy.newest for copy in self.copies if copy.lacking or copy.own or copy.difference
+        }
         return [copy for copy in self.copies if copy.newest in newest]
 
     @property
@@ -114,10 +135,16 @@ class Comparison:
     def is_safe(self) -> bool:
         """Whether a start loses nothing, whoever leads."""
         is_equal = not (self.losses if self.metadata_log else self.differing)
-        return is_equal and not any(finding.is_severe for finding in self.findings)
+        is_sound = not any(finding.is_severe for finding in self.findings)
+        return is_equal and is_sound and not self.of_other_content
+
+    @property
+    def of_other_content(self) -> set[str]:
+        """The names of partitions of which copies have other records at the same offsets."""
+        return {copy.copy.name for copy in self.copies if copy.difference}
 
 
-def compare(copies: Iterable[PartitionCopy]) -> Comparison:
+def compare(copies: Iterable[PartitionCopy], *, is_deep: bool = False) -> Comparison:
     """Compare the copies of each partition; a broker's older copy in another directory is left out.
 
     A broker that alone has the newest copy of a partition should start before the others: the
@@ -129,7 +156,7 @@ def compare(copies: Iterable[PartitionCopy]) -> Comparison:
         by_partition.setdefault(key, []).append(copy)
     partitions = [newest_by_broker(by_partition[key]) for key in sorted(by_partition)]
     compared = [
-        ComparedCopy(copy, newest := newest_of(partition.values()), common_end(copy, newest))
+        _compared(copy, newest_of(partition.values()), is_deep=is_deep)
         for partition in partitions
         for _, copy in sorted(partition.items())
     ]
@@ -137,6 +164,13 @@ def compare(copies: Iterable[PartitionCopy]) -> Comparison:
     brokers = [_broker(broker, partitions, compared) for broker in ids]
     brokers.sort(key=lambda broker: (-broker.newest_alone, broker.broker))
     return Comparison(tuple(compared), tuple(brokers))
+
+
+def _compared(copy: PartitionCopy, newest: PartitionCopy, *, is_deep: bool) -> ComparedCopy:
+    end = common_end(copy, newest)
+    if copy is newest:
+        return ComparedCopy(copy, newest, end)
+    return ComparedCopy(copy, newest, end, *first_difference(copy, newest, end, is_deep=is_deep))
 
 
 def _broker(
@@ -161,8 +195,10 @@ def _is_alone(partition: dict[int, PartitionCopy], broker: int) -> bool:
     return copy is not None and bool(others) and copy.rank > max(others)
 
 
-def compare_disks(sources: Sequence[LogSource]) -> Comparison:
+def compare_disks(sources: Sequence[LogSource], *, is_deep: bool = False) -> Comparison:
     """Compare the copies on disks, and those that a start by the newest metadata log makes anew.
+
+    With *is_deep* all headers of batches are compared.
 
     Raises:
         RecoveryRefused: a directory does not exist.
@@ -186,7 +222,7 @@ def compare_disks(sources: Sequence[LogSource]) -> Comparison:
     image = load([newest.folder]) if newest else MetadataImage()
     assigned = assignments(image)
     led = copies_to_be_led(assigned, disks)
-    table, lost = compare(led), losses(assigned, led)
+    table, lost = compare(led, is_deep=is_deep), losses(assigned, led)
     has_elr = image.features.get(_ELR_FEATURE, (0,))[0] > 0
     order = start_order([broker.broker for broker in table.brokers], lost, has_elr=has_elr)
     ranks = {broker: rank for rank, broker in enumerate(order or ())}

@@ -25,6 +25,7 @@ class PartitionCopy:
         topic_id: its id; None where the directory does not tell.
         number: the number of the partition.
         start: the first offset of the oldest segment.
+        cleaned: the offset up to which its broker may have compacted it.
         end: the offset after the last record.
         is_end_exact: whether the end was read; without segments it is the lowest possible.
         epochs: the leader epochs with their first offsets, in order.
@@ -42,6 +43,7 @@ class PartitionCopy:
     topic_id: bytes | None
     number: int
     start: int = 0
+    cleaned: int = 0
     end: int = 0
     is_end_exact: bool = True
     epochs: tuple[EpochEntry, ...] = ()

@@ -22,7 +22,7 @@ from kraftops.recovery.partitions.copies import PartitionCopy
 from kraftops.recovery.refusal import PACK, RecoveryRefused
 from kraftops.server.loader.batches import walk_of
 from kraftops.server.loader.contract import Cut, Depth, DiskFolder, LoadOutcome, LogBatch
-from kraftops.server.loader.load_plan import HIGH_WATERMARK, RECOVERY_POINT
+from kraftops.server.loader.load_plan import CLEANER, HIGH_WATERMARK, RECOVERY_POINT
 from kraftops.server.loader.text_files import (
     LEADER_EPOCHS,
     EpochEntry,
@@ -146,6 +146,7 @@ def _read(
         number=partition.number,
         high_watermark=directory.offset(HIGH_WATERMARK, *key),
         next_producer_id=_next_producer_id(files.snapshots),
+        cleaned=_cleaned(directory, files),
         was_clean=directory.plan.was_clean,
     )
     if files.segments:
@@ -232,6 +233,13 @@ def _ends_after(folder: DiskFolder, cut: Cut) -> Iterator[int]:
         for part in salvaged(log, cut.position):
             if not isinstance(part, Gap):
                 yield last_offset(part) + 1
+
+
+def _cleaned(directory: LogDirectory, files: PartitionFiles) -> int:
+    """Return the offset up to which a cleaner may have changed a log: never in its last segment."""
+    if CLEANER in directory.plan.offsets:
+        return directory.offset(CLEANER, files.topic, files.partition) or 0
+    return files.segments[-1].base_offset if files.segments else 0
 
 
 def _epochs(path: str) -> LeaderEpochs:

@@ -125,12 +125,12 @@ class _Stream:
                 return None
         last, is_transactional = base + delta, bool(attributes & TRANSACTIONAL)
         fields = (position, size, magic, base, last, max_timestamp, epoch, producer_id)
-        return _new(LogBatch, (*fields, is_transactional, False, None, None))
+        return _new(LogBatch, (*fields, is_transactional, False, None, None, crc))
 
     def _batch(self, position: int, size: int, head: bytes, damage: str | None) -> LogBatch:
         if len(head) < HEADER_SIZE and damage is None:
             raise self._error(thrown.KAFKA, "Failed to load record batch", position)
-        base, _, epoch, magic, _, attributes, delta, _, max_timestamp, producer_id, *_ = _HEADER(
+        base, _, epoch, magic, crc, attributes, delta, _, max_timestamp, producer_id, *_ = _HEADER(
             head.ljust(HEADER_SIZE, b"\0")
         )
         is_control = bool(attributes & CONTROL)
@@ -139,7 +139,7 @@ class _Stream:
         if needs_marker and damage is None:
             marker = self._marker(position, size)
         is_transactional = bool(attributes & TRANSACTIONAL)
-        last, rest = base + delta, (is_transactional, is_control, damage, marker)
+        last, rest = base + delta, (is_transactional, is_control, damage, marker, crc)
         return _new(
             LogBatch, (position, size, magic, base, last, max_timestamp, epoch, producer_id, *rest)
         )

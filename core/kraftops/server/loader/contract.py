@@ -51,6 +51,7 @@ class LogBatch(NamedTuple):
 
     *damage* is why Kafka does not take the batch for valid, in walks of `Depth.WHOLE`. *marker* is
     the end of a transaction, None in another batch, or what Kafka throws that reads its records.
+    *crc* is the checksum in the header, -1 of a legacy batch.
     """
 
     position: int
@@ -65,6 +66,7 @@ class LogBatch(NamedTuple):
     is_control: bool = False
     damage: str | None = None
     marker: Marker | LoadError | None = None
+    crc: int = -1
 
     @property
     def end(self) -> int:

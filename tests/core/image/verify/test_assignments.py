@@ -1,5 +1,7 @@
 """Partitions that are not where the metadata has them are found."""
 
+import os
+import tarfile
 from contextlib import chdir
 from pathlib import Path
 
@@ -13,6 +15,8 @@ from kraftops.image.verify.assignments import (
     newest_images,
     without_wrong_cures,
 )
+from kraftops.storage.config.server_config import load_config
+from kraftops.storage.logdirs.node import read_node
 from kraftops.uuids import to_text
 from tests.helpers.logs.random_logs import MetadataRecord, uuid
 from tests.helpers.nodes.assigned_partitions import (
@@ -188,6 +192,21 @@ def test_newest_metadata_of_a_cluster_counts(tmp_path: Path) -> None:
         images = newest_images(nodes)
 
     assert [(name, image.offset) for name, image in images.items()] == [(CLUSTER_ID, 1)]
+
+
+def test_partitions_are_not_judged_by_a_log_that_lost_its_end(tmp_path: Path) -> None:
+    """A broker fetches the rest before it loads them."""
+    with tarfile.open("docs/cluster.tar.gz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    log = tmp_path / f"cluster/node-101/data/__cluster_metadata-0/{0:020}.log"
+    os.truncate(log, 3000)
+    with chdir(tmp_path / "cluster"):
+        one = read_node(load_config("node-101.properties"))
+        (image,) = newest_images([one]).values()
+        (finding,) = assignment_findings(one, image)
+
+    assert (finding.code, finding.severity.value) == ("metadata-log-lost", "note")
+    assert finding.text.startswith("12 partitions cannot be judged by its own metadata log")
 
 
 def test_nothing_is_formatted_in_a_lost_quorum() -> None:

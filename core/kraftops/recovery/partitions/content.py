@@ -1,0 +1,98 @@
+"""Whether two copies of a partition have the same batches, by the checksums in their headers.
+
+A follower has its leader's bytes. Only the cleaner changes them, of each replica for itself, below
+the offset in its checkpoint (`LogCleaner`).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from kraftops.errors import KraftopsError
+from kraftops.log.files import FileKind
+from kraftops.log.indexes import OffsetIndex
+from kraftops.recovery.partitions.copies import PartitionCopy
+from kraftops.server.loader.batches import walk_of
+from kraftops.server.loader.contract import Depth, LogBatch
+from kraftops.server.loader.thrown import LoadError
+from kraftops.server.partition_files import PartitionFiles, SegmentFiles, partition_files
+
+Identity = tuple[int, int, int, int]
+"""First and last offset, epoch and checksum of a batch, equal in all copies."""
+
+
+class ContentDifference(NamedTuple):
+    """The first batches of two copies that are not the same one, where these should be equal."""
+
+    offset: int
+    mine: Identity
+    theirs: Identity
+
+
+def first_difference(
+    copy: PartitionCopy, other: PartitionCopy, end: int, *, is_deep: bool = False
+) -> tuple[bool, ContentDifference | None]:
+    """Return whether batches before *end* could be compared, and the first that are not equal.
+
+    These are the first and the last one that both copies have; with *is_deep* all of them.
+    """
+    begin = max(copy.start, other.start, copy.cleaned, other.cleaned)
+    is_read = False
+    for first in (begin,) if is_deep else (begin, end - 1):
+        if begin >= end:
+            break
+        for mine, theirs in _pairs(copy, other, first, end):
+            is_read = True
+            if mine != theirs:
+                offset = max(begin, min(mine[0], theirs[0]))
+                return True, ContentDifference(offset, mine, theirs)
+            if not is_deep:
+                break
+    return is_read, None
+
+
+def _pairs(
+    copy: PartitionCopy, other: PartitionCopy, first: int, end: int
+) -> Iterator[tuple[Identity, Identity]]:
+    """Yield the batches of two copies that have offsets in common; after damage there are none."""
+    left, right = _identities(copy.place, first, end), _identities(other.place, first, end)
+    mine, theirs = next(left, None), next(right, None)
+    while mine and theirs:
+        if mine[0] <= theirs[1] and theirs[0] <= mine[1]:
+            yield mine, theirs
+        is_mine_first = mine[1] <= theirs[1]
+        if theirs[1] <= mine[1]:
+            theirs = next(right, None)
+        if is_mine_first:
+            mine = next(left, None)
+
+
+def _identities(path: str, first: int, end: int) -> Iterator[Identity]:
+    """Yield the batches of a partition from the one with an offset on; none is legacy."""
+    files = partition_files(path)
+    last_base = max(
+        (one.base_offset for one in files.segments if one.base_offset <= first), default=0
+    )
+    for segment in files.segments:
+        if last_base <= segment.base_offset < end:
+            for batch in _heads(files, segment, first):
+                if batch.magic > 1 and batch.last_offset >= first and batch.base_offset < end:
+                    yield batch.base_offset, batch.last_offset, batch.leader_epoch, batch.crc
+
+
+def _heads(files: PartitionFiles, segment: SegmentFiles, first: int) -> Iterator[LogBatch]:
+    """Yield the batches of a segment from the one with an offset on, as its index leads to it."""
+    name = os.path.basename(segment.log)
+    position = 0
+    try:
+        with files.open(segment.indexes[FileKind.INDEX]) as file:
+            position = OffsetIndex(file, segment.base_offset).position_below(first)
+    except (KraftopsError, KeyError):
+        pass  # it is searched from its first batch on
+    assert files.folder
+    try:
+        yield from walk_of(files.folder)(name, position, files.folder.files[name], Depth.HEADS)
+    except LoadError:
+        return
