@@ -137,6 +137,8 @@ class Operation:
             return State.LEFT_OVER if is_over else State.IN_FORCE
         if self.kind == DRAIN:
             return State.IN_FORCE
+        if self.kind == DECOMMISSION and self.brokers and self.waiting == 0:
+            return State.WAITING  # for the stop of its brokers, and the run that unregisters them
         is_over = self.is_running is False or (self.author is None and not self.waiting)
         return State.LEFT_OVER if is_over else State.WAITING
 

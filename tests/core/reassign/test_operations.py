@@ -93,6 +93,20 @@ def test_decommission_is_told_from_a_reassignment_of_another() -> None:
     assert ([*other.moving], other.author, other.is_ours) == ([B], None, False)
 
 
+def test_a_decommission_that_has_emptied_its_broker_waits_for_its_stop() -> None:
+    """As after --no-wait: nothing is left over."""
+    found = cluster()
+    mark = Mark(DECOMMISSION, GONE, brokers=(104,), partitions=7)
+    found.configs[4, ""] = {mark.key: ""}
+    for partition, replicas in found.partitions.items():
+        kept = tuple(broker for broker in replicas.replicas if broker != 104)
+        found.partitions[partition] = replicas._replace(replicas=kept, isr=kept)
+
+    operation = under_way(found)["decommission-104"]
+
+    assert (operation.waiting, operation.state) == (0, "waiting")
+
+
 def test_reassignments_beside_a_rebalance_are_taken_for_its_own() -> None:
     found = cluster()
     found.configs[4, ""] = {Mark(REBALANCE, GONE, partitions=2).key: ""}

@@ -8,7 +8,7 @@ from functools import partial
 
 import click
 
-from kraftops.errors import RefusedError, UsageError
+from kraftops.errors import UsageError
 from kraftops.findings.finding import HAS_FINDINGS
 from kraftops.placement.placement import Placement, TopicPartition, shown
 from kraftops.placement.plan import Move
@@ -193,8 +193,7 @@ def _print_end(work: Work, brokers: frozenset[int], end: End) -> int:
 def cancel(work: Work, brokers: frozenset[int], options: PlanOptions) -> int:
     """End reassignments in flight, remove throttles and cordons; move back what a plan moved.
 
-    Raises:
-        RefusedError: other replicas have been moved before, and no plan tells which.
+    Replicas that were moved before stay where they are without a plan: then the exit code is 2.
     """
     access = work.access
     placement = access.patiently(access.placement)
@@ -223,18 +222,26 @@ def cancel(work: Work, brokers: frozenset[int], options: PlanOptions) -> int:
         back = _moves_back(planned, placement)
         undo = partial(_moves_back, planned)
         run_moves(access, move_options(options), printer, undo, DECOMMISSION)
+    moved = _moved_away(work, before, brokers) if before and planned is None else []
     work.answer(
         {
             "changed": bool(steered.cancelled or back),
             "cancelledPartitions": [*map(str, steered.cancelled)],
             "movedBackPartitions": [str(move.partition) for move in back],
+            "movedPartitions": [*map(str, moved)],
         },
-        f"cancelled in flight: {len(steered.cancelled)}, moved back: {len(back)}\n",
+        f"cancelled in flight: {len(steered.cancelled)}, moved back: {len(back)}\n"
+        + "".join(f"{escaped(str(partition))}: stays where it is\n" for partition in moved),
     )
     code = print_steered(work, [steered], "is cancelled") if steered.refused else 0
-    if planned is None and begun:
-        _refuse_moved(work, before, brokers)
-    return code
+    if planned is not None or not (begun and (moved or before is None)):
+        return code
+    which = shown(moved) if moved else "it is not known which these are"
+    work.terminal.error(
+        f"the cordon is removed; replicas that have been moved stay where they are: {which}",
+        "cancel --plan FILE moves them back, if --dry-run had printed that plan",
+    )
+    return HAS_FINDINGS
 
 
 def _moves_back(planned: Mapping[TopicPartition, Move], now: Placement) -> list[Move]:
@@ -249,19 +256,10 @@ def _moves_back(planned: Mapping[TopicPartition, Move], now: Placement) -> list[
     ]
 
 
-def _refuse_moved(work: Work, before: Placement | None, brokers: frozenset[int]) -> None:
-    """Refuse to end as if all was undone, if replicas have been moved away from brokers.
-
-    Raises:
-        RefusedError: some have, or that is unknown.
-    """
-    if before is None:
-        raise RefusedError(
-            "replicas that have been moved stay where they are; it is not known which these are",
-            hint="cancel --plan FILE moves them back, if --dry-run had printed that plan",
-        )
+def _moved_away(work: Work, before: Placement, brokers: frozenset[int]) -> list[TopicPartition]:
+    """Return the partitions whose replicas have been moved away from brokers since *before*."""
     now = work.access.patiently(work.access.settled)
-    moved = [
+    return [
         partition
         for partition, replicas in before.on(brokers)
         if (there := now.partitions.get(partition)) is not None
@@ -269,14 +267,3 @@ def _refuse_moved(work: Work, before: Placement | None, brokers: frozenset[int])
         and not brokers.isdisjoint(replicas.target)
         and not there.is_moving
     ]
-    if not moved:
-        return
-    if not work.is_json:
-        work.terminal.write(
-            "".join(f"{escaped(str(partition))}: stays where it is\n" for partition in moved)
-        )
-    raise RefusedError(
-        f"these have been moved, and stay where they are: {shown(moved)}",
-        hint="cancel --plan FILE moves them back, if --dry-run had printed that plan",
-        movedPartitions=[*map(str, moved)],
-    )
