@@ -135,14 +135,23 @@ def _cordoned(_: Path) -> set[str]:
         return {finding.code for finding in cluster_checks.problems(Examination(access=access))}
 
 
-def _damaged_copies(folder: Path) -> set[str]:
-    """Two brokers of the documentation's cluster have lost their copies of one partition."""
+def _three_disks(change: Callable[[Sequence[Path]], object], folder: Path) -> set[str]:
+    """Examine the disks of the documentation's brokers after a change."""
     with tarfile.open("docs/cluster.tar.gz") as archive:
         archive.extractall(folder, filter="data")
     disks = [folder / f"cluster/node-{broker}/data" for broker in (101, 102, 103)]
+    change(disks)
+    return examined(*disks)
+
+
+def _damaged_copies(disks: Sequence[Path]) -> None:
     for disk in disks[:2]:
         shutil.rmtree(disk / "orders-1")
-    return examined(*disks)
+
+
+def _other_content(disks: Sequence[Path]) -> None:
+    log = f"{0:020}.log"
+    shutil.copy(disks[1] / "payments-0" / log, disks[0] / "payments-1" / log)
 
 
 def _voters(_: Path, down: Sequence[int] = (), behind: Sequence[int] = ()) -> set[str]:
@@ -160,7 +169,8 @@ _PLACED = partition_change(0, directories=[uuid(202), uuid(201), uuid(201)])
 _LOST = new_record("BrokerRegistrationChangeRecord", brokerId=1, brokerEpoch=1, logDirs=[uuid(201)])
 _OUT = partition_change(0, isr=[2, 3], leader=2)
 FAULTS: Mapping[str, Raise] = {
-    "damaged-copies": _damaged_copies,
+    "damaged-copies": partial(_three_disks, _damaged_copies),
+    "content-differs": partial(_three_disks, _other_content),
     "directory-silent": _silent,
     "disk-full-soon": _full,
     "retention-stuck": _stuck,

@@ -57,23 +57,23 @@ def _pairs(
     copy: PartitionCopy, other: PartitionCopy, first: int, end: int
 ) -> Iterator[tuple[Identity, Identity]]:
     """Yield the batches of two copies that have offsets in common; after damage there are none."""
-    left, right = _identities(copy.place, first, end), _identities(other.place, first, end)
-    mine, theirs = next(left, None), next(right, None)
+    of_copy, of_other = _identities(copy.place, first, end), _identities(other.place, first, end)
+    mine, theirs = next(of_copy, None), next(of_other, None)
     while mine and theirs:
         if mine[0] <= theirs[1] and theirs[0] <= mine[1]:
             yield mine, theirs
         is_mine_first = mine[1] <= theirs[1]
         if theirs[1] <= mine[1]:
-            theirs = next(right, None)
+            theirs = next(of_other, None)
         if is_mine_first:
-            mine = next(left, None)
+            mine = next(of_copy, None)
 
 
 def _identities(path: str, first: int, end: int) -> Iterator[Identity]:
     """Yield the batches of a partition from the one with an offset on; none is legacy."""
     files = partition_files(path)
     last_base = max(
-        (one.base_offset for one in files.segments if one.base_offset <= first), default=0
+        (base for segment in files.segments if (base := segment.base_offset) <= first), default=0
     )
     for segment in files.segments:
         if last_base <= segment.base_offset < end:
