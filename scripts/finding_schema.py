@@ -4,8 +4,8 @@ import json
 import re
 from typing import Any
 
+from answer_schemas import object_schema
 from command_tree import REPOSITORY
-from kraftops.answers.schema import object_schema
 from kraftops.findings.answer import FINDING
 from kraftops.findings.catalogue import catalogue
 

@@ -16,9 +16,10 @@ import click
 import completions
 import finding_schema
 import record_types
+from answer_schemas import manual_of, schema_of
 from command_tree import REPOSITORY, Tool, names, programs, summary
-from kraftops.answers.fields import Answer, parts
-from kraftops.answers.schema import manual_of, schema_of
+from kraftops.answers.fields import Answer, Field, parts
+from kraftops.answers.types import TEXT
 from kraftops.answers.version import JSON_VERSION
 from kraftops.dump.check.answer import CHECK
 from kraftops.dump.scan.arrow import arrow_schema
@@ -165,14 +166,13 @@ def _views() -> dict[str, Answer]:
     Only lists and what names a row are never null. A record may have values that are not known.
     """
     columns_by_name = {view.name: view.columns for view in (*VIEWS.values(), GROUPS)}
-    del columns_by_name["quotas"]  # a limit that is not finite is a text
     answers = {}
     for name, columns in (*columns_by_name.items(), ("skew", skew.COLUMNS)):
         is_chosen = name != "skew"  # by --columns
         rows = [
             replace(
                 field,
-                type=replace(field.type, values=frozenset()),
+                type=replace(field.type, kinds=_kinds(field), values=frozenset()),
                 may_be_null=field.name not in _NAMES_OF_ROWS and not field.type.items,
                 may_be_missing=is_chosen,
             )
@@ -182,6 +182,11 @@ def _views() -> dict[str, Answer]:
         list_name = "shares" if name == "skew" else name
         answers[name] = Answer((parts(list_name, "the rows", rows),), help_text)
     return answers
+
+
+def _kinds(field: Field) -> frozenset[str]:
+    """Return the kinds of its values in JSON, which has no numbers that are not finite."""
+    return field.type.kinds | {TEXT} if field.numeral == "decimal" else field.type.kinds
 
 
 def answer_of(command: click.Command) -> Answer | None:

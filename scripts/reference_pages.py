@@ -9,9 +9,9 @@ from collections.abc import Iterator
 import click
 
 import kraftops
+from answer_schemas import manual_of
 from command_tree import REPOSITORY, Tool, names, programs, summary
 from generate import answer_of, found_by
-from kraftops.answers.schema import manual_of
 from kraftops.checkup.codes import INCIDENT, CodePage
 from kraftops.checkup.codes import pages as code_pages
 from kraftops.wire.config.client_keys import HONOURED, SECURITY

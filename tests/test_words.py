@@ -14,12 +14,12 @@ from tests.core.engine.test_crate import CRATE
 from tests.helpers.project.imports import modules
 
 LIMITS = {
-    "found": 11,
+    "found": 9,
     "one": 6,
     "each": 0,
     "at": 1,
-    "known": 13,
-    "shown": 4,
+    "known": 11,
+    "shown": 3,
     "left": 7,
     "wanted": 5,
     "given": 5,

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 _OUTPUT_ERRORS = (errno.EAGAIN, errno.EBADF, errno.EFBIG, errno.EIO, errno.ENOSPC, errno.EDQUOT)
 _NO_THREAD = "can't start new thread"
-INTERRUPTED = 130
-CLOSED_PIPE = 141
+INTERRUPTED = 130  # as a shell tells of a process that SIGINT has ended: 128 + 2
+CLOSED_PIPE = 141  # 128 + SIGPIPE
 
 
 def kraftops() -> NoReturn:

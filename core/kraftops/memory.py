@@ -23,7 +23,8 @@ VARIABLE = "KRAFTOPS_MAX_MEMORY"
 """The environment variable of the memory in bytes, by which child processes and workers know it."""
 DEFAULT = 256 << 20
 LEAST_SHARE = 1 << 20
-_LARGEST_FREED_BLOCK = 30 << 20
+"""Bytes that each worker may take without waiting: the default of `max.message.bytes`, about."""
+_LARGEST_FREED_BLOCK = 30 << 20  # below DEFAULT_MMAP_THRESHOLD_MAX of glibc's malloc, 32 MiB
 _MACHINE, _CONTAINER = "/proc/meminfo", "/sys/fs/cgroup/memory.max"
 MOST_RATIO = 1100
 """Inflated bytes for each byte that are never too many; deflate reaches 1032, with zeros."""

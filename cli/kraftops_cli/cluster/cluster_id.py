@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kraftops.answers.fields import Answer, json_of, text
 from kraftops_cli.cluster.options import TargetOptions, subcommand
 from kraftops_cli.cluster.target import target_of
 from kraftops_cli.terminal.answer import print_answer
@@ -13,23 +14,32 @@ EXAMPLES = (
 )
 
 
+CLUSTER_ID = Answer((text("clusterId", "null before Kafka 0.10.1", may_be_null=True),))
+
+
 def _run(terminal: Terminal, options: TargetOptions) -> int:
     target = target_of(terminal, options)
     with target.connect() as connection:
-        cluster_id = target.nodes(connection).cluster_id
-    text = "No cluster ID found. The Kafka version is probably too old."
-    if cluster_id is not None:
-        text = f"Cluster ID: {terminal.shown(cluster_id)}"
+        nodes = target.nodes(connection)
+    line = "No cluster ID found. The Kafka version is probably too old."
+    if nodes.cluster_id is not None:
+        line = f"Cluster ID: {terminal.shown(nodes.cluster_id)}"
     print_answer(
         terminal,
         options.form,
         "cluster-id",
-        lambda: {"clusterId": cluster_id},
-        lambda: f"{text}\n",
+        lambda: json_of(CLUSTER_ID.fields, nodes),
+        lambda: f"{line}\n",
     )
     return 0
 
 
 _HELP = "Print the id of a cluster, as a broker or a controller knows it."
-cluster_id = subcommand(TargetOptions, name="cluster-id", examples=EXAMPLES, help=_HELP)(_run)
+cluster_id = subcommand(
+    TargetOptions,
+    name="cluster-id",
+    answer="kraftops_cli.cluster.cluster_id:CLUSTER_ID",
+    examples=EXAMPLES,
+    help=_HELP,
+)(_run)
 id_ = subcommand(TargetOptions, name="id", hidden=True, help=_HELP)(_run)

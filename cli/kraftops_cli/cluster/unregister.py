@@ -7,6 +7,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from kraftops.answers.fields import (
+    Answer,
+    boolean,
+    in_some_forms,
+    levels,
+    number,
+    part,
+    parts,
+    text,
+    texts,
+)
 from kraftops.errors import AnswerError, KraftopsError, RefusedError, UsageError, WireError
 from kraftops.outcomes import Outcome, Result, work_through
 from kraftops.wire.net.addresses import Address
@@ -52,6 +63,34 @@ answer the brokers of the cluster are read again; if the broker is still there, 
 unknown, the exit status is 6, and the other brokers are untried.
 With --format json the outcomes are in the answer, also where the work fails or is interrupted.""",
     ),
+)
+_REASON = (text("error", "code of the error"), text("message", "the error in words"))
+_BROKER = (
+    number("id", "broker"),
+    boolean("wasRegistered", "whether it was registered, or is, with --dry-run"),
+    text("outcome", "what became of it", values=Outcome),
+    *in_some_forms(
+        part("overridden", "refusal that --force overrides", _REASON),
+        *_REASON,
+        text("hint", "what to do", may_be_null=True),
+        text("address", "server that said so"),
+        texts("addresses", "servers that did not answer"),
+        number("kafkaErrorCode", "code of the server's error"),
+        text("permission", "missing operation"),
+        number("broker", "broker that the error is about"),
+        number("replicas", "replicas on it"),
+        levels("topics", "number of replicas by topic"),
+    ),
+)
+UNREGISTER = Answer(
+    (
+        text("clusterId", "cluster id", may_be_null=True),
+        boolean("changed", "whether a broker was unregistered"),
+        boolean("dryRun", "whether nothing was to be changed"),
+        parts("brokers", "the brokers in order", _BROKER),
+    ),
+    help="If an outcome is not what was asked for, the fields of a failure (failure.v2.json) are"
+    " there, too.",
 )
 _LOOK_SECONDS = 5.0  # after a request without an answer, for the change to show
 _PAUSE_SECONDS = 0.5  # between two looks
@@ -104,6 +143,7 @@ class UnregisterOptions(TargetOptions):
 
 @subcommand(
     UnregisterOptions,
+    answer="kraftops_cli.cluster.unregister:UNREGISTER",
     examples=EXAMPLES,
     sections=SECTIONS,
     help="Unregister brokers that are stopped and hold no replicas.",

@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from kraftops.answers.fields import Answer, json_of, texts
 from kraftops.errors import KraftopsError, UsageError, WireError
 from kraftops.placement.conditions import Condition, parse_condition
 from kraftops.reassign.access import ClusterAccess
@@ -31,6 +32,9 @@ EXAMPLES = (
 )
 
 
+WAIT = Answer((texts("conditions", "the conditions, which were true at one moment"),))
+
+
 @dataclass(frozen=True, kw_only=True)
 class WaitOptions(TargetOptions):
     """The values of the options."""
@@ -47,6 +51,7 @@ class WaitOptions(TargetOptions):
 
 @subcommand(
     WaitOptions,
+    answer="kraftops_cli.cluster.wait:WAIT",
     examples=EXAMPLES,
     help="""\
 Wait until all conditions are true at the same moment.
@@ -75,7 +80,7 @@ def wait(terminal: Terminal, options: WaitOptions) -> int:
         terminal,
         options.form,
         "wait",
-        lambda: {"conditions": [*options.conditions]},
+        lambda: json_of(WAIT.fields, options),
         lambda: "".join(f"{escaped(text)}: true\n" for text in options.conditions),
     )
     return 0

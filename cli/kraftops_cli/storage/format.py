@@ -12,16 +12,15 @@ import click
 
 from kraftops.errors import KraftopsError, SourceError, UsageError
 from kraftops_cli.storage.options import (
-    CONFIG,
-    DRY_RUN,
-    METADATA,
-    OVERRIDE,
     NodeOptions,
+    dry_run_option,
+    metadata_option,
     warn_of_id,
 )
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
-from kraftops_cli.terminal.answer import FORM, print_answer
+from kraftops_cli.syntax.option_fields import option
+from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
@@ -49,41 +48,91 @@ EXAMPLES = (
 class FormatOptions(NodeOptions):
     """The values of the options; *scram_files* have one of *scrams* a line."""
 
-    cluster_id: str
-    scrams: tuple[str, ...] = ()
-    ignore_formatted: bool = False
-    release_version: str | None = None
-    features: tuple[str, ...] = ()
-    standalone: bool = False
-    no_initial_controllers: bool = False
-    initial_controllers: str | None = None
-    scram_files: tuple[str, ...] = ()
-    ensure: bool = False
-    dry_run: bool = False
-    strict: bool = False
-    force: bool = False
-    metadata: tuple[str, ...] = ()
+    cluster_id: str = option(
+        "--cluster-id",
+        "-t",
+        metavar="ID",
+        required=True,
+        help="The cluster id, the same on all nodes; random-uuid makes one.",
+    )
+    scrams: tuple[str, ...] = option(
+        "--add-scram",
+        "-S",
+        metavar="MECHANISM=[NAME=VALUE,…]",
+        multiple=True,
+        help="A SCRAM user, as SCRAM-SHA-256=[name=alice,password=…]; may be given more than once.",
+    )
+    ignore_formatted: bool = option(
+        "--ignore-formatted", "-g", is_flag=True, help="Leave formatted directories alone."
+    )
+    release_version: str | None = option(
+        "--release-version",
+        "-r",
+        metavar="RELEASE",
+        help="The release of the cluster's first features, as 3.9.  [default: the newest]",
+    )
+    features: tuple[str, ...] = option(
+        "--feature",
+        "-f",
+        metavar="NAME=LEVEL",
+        multiple=True,
+        help="The level of a feature; may be given more than once.",
+    )
+    standalone: bool = option(
+        "--standalone",
+        "-s",
+        is_flag=True,
+        help="Begin a dynamic quorum with this controller alone.",
+    )
+    no_initial_controllers: bool = option(
+        "--no-initial-controllers",
+        "-N",
+        is_flag=True,
+        help="Begin without voters: this node joins a quorum that others begin.",
+    )
+    initial_controllers: str | None = option(
+        "--initial-controllers",
+        "-I",
+        metavar="ID@HOST:PORT:DIRECTORY_ID,…",
+        help="Begin a dynamic quorum with these controllers; the same list on each of them.",
+    )
+    scram_files: tuple[str, ...] = option(
+        "--add-scram-file",
+        metavar="FILE",
+        multiple=True,
+        help="A file of SCRAM users, one -S argument a line; - is standard input.",
+    )
+    ensure: bool = option(
+        "--ensure",
+        is_flag=True,
+        help="Format empty directories, accept equal ones, refuse different ones.",
+    )
+    dry_run: bool = dry_run_option()
+    strict: bool = option(
+        "--strict",
+        is_flag=True,
+        help="Refuse a cluster id that is not a UUID, and directories that cannot be read.",
+    )
+    force: bool = option(
+        "--force",
+        is_flag=True,
+        help="Format directories that hold partitions, too, and begin a new quorum beside an old"
+        " one.",
+    )
+    metadata: tuple[str, ...] = metadata_option()
 
 
 @click.command(
     cls=ToolCommand,
     syntax=Argparse4j(
         ours=frozenset(
-            {
-                "overrides",
-                "scram_files",
-                "ensure",
-                "dry_run",
-                "strict",
-                "force",
-                "metadata",
-                "form",
-            }
+            {"overrides", "scram_files", "ensure", "dry_run", "strict", "force", "metadata", "form"}
         ),
         exclusive=(("standalone", "no_initial_controllers", "initial_controllers"),),
     ),
     name="format",
     options=FormatOptions,
+    answer="kraftops.storage.format.describe:FORMAT",
     examples=EXAMPLES,
     help="""\
 Format the log directories of a node: all that are not formatted, or none.
@@ -92,81 +141,10 @@ With --ignore-formatted, a data directory that holds partitions but has lost its
 gets a new one, if the metadata directory is formatted. It keeps the directory id that the metadata
 has for it, if that is certain.""",
 )
-@CONFIG
-@click.option(
-    "--cluster-id",
-    "-t",
-    metavar="ID",
-    required=True,
-    help="The cluster id, the same on all nodes; random-uuid makes one.",
-)
-@click.option(
-    "--add-scram",
-    "-S",
-    "scrams",
-    metavar="MECHANISM=[NAME=VALUE,…]",
-    multiple=True,
-    help="A SCRAM user, as SCRAM-SHA-256=[name=alice,password=…]; may be given more than once.",
-)
-@click.option("--ignore-formatted", "-g", is_flag=True, help="Leave formatted directories alone.")
-@click.option(
-    "--release-version",
-    "-r",
-    metavar="RELEASE",
-    help="The release of the cluster's first features, as 3.9.  [default: the newest]",
-)
-@click.option(
-    "--feature",
-    "-f",
-    "features",
-    metavar="NAME=LEVEL",
-    multiple=True,
-    help="The level of a feature; may be given more than once.",
-)
-@click.option(
-    "--standalone", "-s", is_flag=True, help="Begin a dynamic quorum with this controller alone."
-)
-@click.option(
-    "--no-initial-controllers",
-    "-N",
-    is_flag=True,
-    help="Begin without voters: this node joins a quorum that others begin.",
-)
-@click.option(
-    "--initial-controllers",
-    "-I",
-    metavar="ID@HOST:PORT:DIRECTORY_ID,…",
-    help="Begin a dynamic quorum with these controllers; the same list on each of them.",
-)
-@click.option(
-    "--add-scram-file",
-    "scram_files",
-    metavar="FILE",
-    multiple=True,
-    help="A file of SCRAM users, one -S argument a line; - is standard input.",
-)
-@click.option(
-    "--ensure",
-    is_flag=True,
-    help="Format empty directories, accept equal ones, refuse different ones.",
-)
-@DRY_RUN
-@click.option(
-    "--strict",
-    is_flag=True,
-    help="Refuse a cluster id that is not a UUID, and directories that cannot be read.",
-)
-@click.option(
-    "--force",
-    is_flag=True,
-    help="Format directories that hold partitions, too, and begin a new quorum beside an old one.",
-)
-@METADATA
-@OVERRIDE
-@FORM
 @click.pass_obj
 def format_(terminal: Terminal, options: FormatOptions) -> int:
-    from kraftops.storage.format.describe import describe_format
+    from kraftops.answers.fields import json_of
+    from kraftops.storage.format.describe import FORMAT, FormatOutcome
     from kraftops.storage.format.execute import format_directories
     from kraftops.storage.format.plan import plan_format
 
@@ -202,7 +180,7 @@ def format_(terminal: Terminal, options: FormatOptions) -> int:
         terminal,
         form,
         "format",
-        lambda: {"dryRun": is_dry, **describe_format(plan, done, is_dry=is_dry)},
+        lambda: json_of(FORMAT.fields, FormatOutcome(plan, done, is_dry)),
         lambda: _as_text(plan, done, terminal.shown, is_dry=is_dry),
     )
     return 0

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
-from kraftops_cli.storage.options import CONFIG, OVERRIDE, NodeOptions
+from kraftops_cli.storage.options import NodeOptions
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.console import Console
@@ -28,27 +30,29 @@ EXAMPLES = (
 )
 
 
+@dataclass(frozen=True, kw_only=True)
+class InfoOptions(NodeOptions):
+    """The values of the options."""
+
+    form: str = option(
+        "--format",
+        type=click.Choice(("text", "json", "table")),
+        default="text",
+        help="The form of the output; text is Kafka's, the others show all that is known.",
+    )
+
+
 @click.command(
     cls=ToolCommand,
-    syntax=Argparse4j(ours=frozenset({"overrides", "form"})),
+    syntax=Argparse4j(kafkas=frozenset({"config"})),
     name="info",
     answer="kraftops.storage.logdirs.describe:INFO",
-    options=NodeOptions,
+    options=InfoOptions,
     examples=EXAMPLES,
     help="Show the state of the log directories of a node, also of a running server.",
 )
-@CONFIG
-@OVERRIDE
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(("text", "json", "table")),
-    default="text",
-    show_default=True,
-    help="The form of the output; text is Kafka's, the others show all that is known.",
-)
 @click.pass_obj
-def info(terminal: Terminal, options: NodeOptions) -> int:
+def info(terminal: Terminal, options: InfoOptions) -> int:
     from kraftops.answers.fields import json_of
     from kraftops.errors import StorageError
     from kraftops.storage.logdirs.describe import INFO, NodeState

@@ -4,45 +4,54 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from kraftops_cli.syntax.option_fields import option
+from kraftops_cli.terminal.answer import FORM_ATTRIBUTES
 from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
     from kraftops.storage.config.server_config import ServerConfig
 
-CONFIG = click.option(
-    "--config", "-c", metavar="FILE", required=True, help="The configuration file of the node."
-)
-OVERRIDE = click.option(
-    "--override",
-    "overrides",
-    metavar="KEY=VALUE",
-    multiple=True,
-    help="A configuration key that replaces the file's; may be given more than once.",
-)
-METADATA = click.option(
-    "--metadata",
-    metavar="DIR",
-    type=click.Path(),
-    multiple=True,
-    help="A directory of another node with a metadata log, to check against; may be given more "
-    "than once. Logs in the node's own directories are found.",
-)
-DRY_RUN = click.option(
-    "--dry-run", "-n", is_flag=True, help="Check and show everything, write nothing."
-)
+
+def override_option() -> Any:
+    """Return a field for keys that replace those of a configuration."""
+    return option(
+        "--override",
+        metavar="KEY=VALUE",
+        multiple=True,
+        help="A configuration key that replaces the file's; may be given more than once.",
+    )
+
+
+def metadata_option() -> Any:
+    """Return a field for logs to check against."""
+    return option(
+        "--metadata",
+        metavar="DIR",
+        type=click.Path(),
+        multiple=True,
+        help="A directory of another node with a metadata log, to check against; may be given more "
+        "than once. Logs in the node's own directories are found.",
+    )
+
+
+def dry_run_option() -> Any:
+    """Return a field for a run that writes nothing."""
+    return option("--dry-run", "-n", is_flag=True, help="Check and show everything, write nothing.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class NodeOptions:
     """The values of the options of a subcommand about one node."""
 
-    config: str
-    overrides: tuple[str, ...] = ()
-    form: str = "text"
+    config: str = option(
+        "--config", "-c", metavar="FILE", required=True, help="The configuration file of the node."
+    )
+    overrides: tuple[str, ...] = override_option()
+    form: str = option("--format", **FORM_ATTRIBUTES)
 
     def load(self) -> ServerConfig:
         from kraftops.storage.config.server_config import load_config

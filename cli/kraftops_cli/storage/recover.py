@@ -14,12 +14,12 @@ import click
 
 from kraftops.recovery.refusal import PACK
 from kraftops_cli.live.kafka_package import skip_kafka_clients
-from kraftops_cli.storage.options import CONFIG, DRY_RUN, OVERRIDE, NodeOptions
+from kraftops_cli.storage.options import NodeOptions, dry_run_option
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.syntax.option_fields import option
-from kraftops_cli.terminal.answer import FORM, print_answer
+from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal, drop_output
 from kraftops_terminal.prompts import asked, can_ask
 
@@ -203,7 +203,7 @@ class RecoverOptions(NodeOptions, QuorumOptions):
         "--undo", is_flag=True, help="Restore the old log, unless a server has been started."
     )
     yes: bool = option("--yes", "-y", is_flag=True, help="Do not ask.")
-    dry_run: bool = False
+    dry_run: bool = dry_run_option()
 
 
 @click.command(
@@ -227,10 +227,6 @@ Write new voters to the metadata log of a stopped controller that has lost its q
 The log of the highest epoch, then of the highest offset, is chosen; the names that it lacks are
 listed. Nothing is written before this is confirmed.""",
 )
-@CONFIG
-@DRY_RUN
-@OVERRIDE
-@FORM
 @click.pass_obj
 def recover(terminal: Terminal, options: RecoverOptions) -> int:
     from kraftops.recovery.node_copies import opened_sources

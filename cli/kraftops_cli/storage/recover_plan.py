@@ -13,7 +13,7 @@ from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.syntax.option_fields import option
-from kraftops_cli.terminal.answer import FORM, print_answer
+from kraftops_cli.terminal.answer import FORM_ATTRIBUTES, print_answer
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.escaping import escaped
 
@@ -76,7 +76,7 @@ class RecoverPlanOptions(QuorumOptions):
         required=True,
         help="Write to this directory, which is new.",
     )
-    form: str = "text"
+    form: str = option("--format", **FORM_ATTRIBUTES)
 
 
 @click.command(
@@ -89,7 +89,6 @@ class RecoverPlanOptions(QuorumOptions):
     sections=SECTIONS,
     help="Write scripts for all hosts of a cluster that has lost its quorum, and a page.",
 )
-@FORM
 @click.pass_obj
 def recover_plan(terminal: Terminal, options: RecoverPlanOptions) -> int:
     from kraftops.answers.fields import json_of

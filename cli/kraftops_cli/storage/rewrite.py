@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING
 import click
 
 from kraftops_cli.storage.options import (
-    CONFIG,
-    DRY_RUN,
-    METADATA,
-    OVERRIDE,
     NodeOptions,
+    dry_run_option,
+    metadata_option,
     warn_of_id,
 )
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.syntax.values import Number
-from kraftops_cli.terminal.answer import FORM, print_answer
+from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.escaping import escaped
 
@@ -39,32 +38,26 @@ EXAMPLES = (
 class RewriteOptions(NodeOptions):
     """The values of the options."""
 
-    cluster_id: str | None = None
-    node_id: int | None = None
-    to_v1: bool = False
-    metadata: tuple[str, ...] = ()
-    force: bool = False
-    dry_run: bool = False
+    cluster_id: str | None = option("--cluster-id", "-t", metavar="ID", help="The new cluster id.")
+    node_id: int | None = option(
+        "--node-id", type=Number(0x7FFFFFFF), metavar="N", help="The new node id."
+    )
+    to_v1: bool = option("--to-v1", is_flag=True, help="Make version 1 of version 0.")
+    metadata: tuple[str, ...] = metadata_option()
+    force: bool = option(
+        "--force",
+        is_flag=True,
+        help="Change the node id although the metadata has partitions on other brokers.",
+    )
+    dry_run: bool = dry_run_option()
 
 
 @click.command(
     cls=ToolCommand,
-    syntax=Argparse4j(
-        ours=frozenset(
-            {
-                "overrides",
-                "cluster_id",
-                "node_id",
-                "to_v1",
-                "metadata",
-                "force",
-                "dry_run",
-                "form",
-            }
-        )
-    ),
+    syntax=Argparse4j(kafkas=frozenset({"config"})),
     name="rewrite",
     options=RewriteOptions,
+    answer="kraftops.storage.format.describe:REWRITE",
     examples=EXAMPLES,
     help="""\
 Change the ids in the meta.properties of all formatted directories of a stopped node.
@@ -74,23 +67,11 @@ into its logs is not changed: the voters of a dynamic quorum keep their node ids
 id of a directory is not changed if it has partitions that the metadata has on other brokers: the
 broker of the new id would set them aside.""",
 )
-@CONFIG
-@click.option("--cluster-id", "-t", metavar="ID", help="The new cluster id.")
-@click.option("--node-id", type=Number(0x7FFFFFFF), metavar="N", help="The new node id.")
-@click.option("--to-v1", is_flag=True, help="Make version 1 of version 0.")
-@METADATA
-@click.option(
-    "--force",
-    is_flag=True,
-    help="Change the node id although the metadata has partitions on other brokers.",
-)
-@DRY_RUN
-@OVERRIDE
-@FORM
 @click.pass_obj
 def rewrite(terminal: Terminal, options: RewriteOptions) -> int:
+    from kraftops.answers.fields import json_of
     from kraftops.image.verify.losses import refusal, takeover_by
-    from kraftops.storage.format.describe import describe_rewrites
+    from kraftops.storage.format.describe import REWRITE, RewriteOutcome
     from kraftops.storage.format.rewrite import RewriteRequest, plan_rewrite, warnings
     from kraftops.storage.format.rewrite import rewrite as rewrite_all
 
@@ -122,7 +103,7 @@ def rewrite(terminal: Terminal, options: RewriteOptions) -> int:
         terminal,
         options.form,
         "rewrite",
-        lambda: describe_rewrites(planned, is_dry=is_dry),
+        lambda: json_of(REWRITE.fields, RewriteOutcome(planned, is_dry)),
         lambda: _lines(planned, "would change" if is_dry else "changed"),
     )
     return 0

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 import click
 
 from kraftops.findings.finding import Finding, Severity, exit_code, worst_first
-from kraftops_cli.storage.options import OVERRIDE
+from kraftops_cli.storage.options import override_option
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.exit_status import exit_status
-from kraftops_cli.terminal.answer import FORM, print_answer
+from kraftops_cli.syntax.option_fields import option
+from kraftops_cli.terminal.answer import FORM_ATTRIBUTES, print_answer
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.console import Console
 from kraftops_terminal.escaping import escaped
@@ -107,26 +108,44 @@ nodes.""",
 class VerifyOptions:
     """The values of the options; *configs* are the nodes of one cluster."""
 
-    configs: tuple[str, ...]
-    cluster_id: str | None = None
-    release_version: str | None = None
-    kafka_home: str | None = None
-    here: bool = False
-    resolve: bool = False
-    overrides: tuple[str, ...] = ()
-    form: str = "text"
+    configs: tuple[str, ...] = option(
+        "--config",
+        "-c",
+        metavar="FILE",
+        multiple=True,
+        required=True,
+        help="The configuration file of a node; may be given more than once.",
+    )
+    cluster_id: str | None = option(
+        "--cluster-id", "-t", metavar="ID", help="The cluster id that is expected."
+    )
+    release_version: str | None = option(
+        "--release-version",
+        metavar="RELEASE",
+        help="The release that is to run the nodes, as 3.9.  [default: the one that has]",
+    )
+    kafka_home: str | None = option(
+        "--kafka-home",
+        metavar="DIR",
+        type=click.Path(),
+        help="The installation that is to run the nodes; its jars have the release and the"
+        " classes.",
+    )
+    here: bool = option(
+        "--here", is_flag=True, help="Check addresses and ports of listeners on this host."
+    )
+    resolve: bool = option(
+        "--resolve",
+        is_flag=True,
+        help="Look up the names of listeners, voters and bootstrap servers, within 5 seconds.",
+    )
+    overrides: tuple[str, ...] = override_option()
+    form: str = option("--format", **FORM_ATTRIBUTES)
 
 
 @click.command(
     cls=ToolCommand,
-    syntax=Argparse4j(
-        ours=frozenset(
-            {
-                *("configs", "cluster_id", "release_version", "kafka_home", "here", "resolve"),
-                *("overrides", "form"),
-            }
-        )
-    ),
+    syntax=Argparse4j(kafkas=frozenset()),
     name="verify",
     answer="kraftops.storage.verify.answer:VERIFY",
     options=VerifyOptions,
@@ -142,35 +161,6 @@ Kafka's loader makes of each partition and of the metadata log, and compares the
 with the metadata. Several configurations are taken for the nodes of one cluster, and are also
 checked against each other. Nothing is locked or written.""",
 )
-@click.option(
-    "--config",
-    "-c",
-    "configs",
-    metavar="FILE",
-    multiple=True,
-    required=True,
-    help="The configuration file of a node; may be given more than once.",
-)
-@click.option("--cluster-id", "-t", metavar="ID", help="The cluster id that is expected.")
-@click.option(
-    "--release-version",
-    metavar="RELEASE",
-    help="The release that is to run the nodes, as 3.9.  [default: the one that has]",
-)
-@click.option(
-    "--kafka-home",
-    metavar="DIR",
-    type=click.Path(),
-    help="The installation that is to run the nodes; its jars have the release and the classes.",
-)
-@click.option("--here", is_flag=True, help="Check addresses and ports of listeners on this host.")
-@click.option(
-    "--resolve",
-    is_flag=True,
-    help="Look up the names of listeners, voters and bootstrap servers, within 5 seconds.",
-)
-@OVERRIDE
-@FORM
 @click.pass_obj
 def verify(terminal: Terminal, options: VerifyOptions) -> int:
     from kraftops.answers.fields import json_of

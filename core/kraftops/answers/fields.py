@@ -140,6 +140,11 @@ def text_lists(name: str, help_text: str, **more: Unpack[More]) -> Field:
     return Field(name, kind, help_text, **more)
 
 
+def text_map(name: str, help_text: str, **more: Unpack[More]) -> Field:
+    """Return a field of an object from names to texts."""
+    return Field(name, FieldType(frozenset({OBJECT}), others=of_kind(TEXT)), help_text, **more)
+
+
 def levels(name: str, help_text: str, **more: Unpack[More]) -> Field:
     """Return a field of an object from names to numbers."""
     return Field(name, FieldType(frozenset({OBJECT}), others=of_kind(NUMBER)), help_text, **more)

@@ -39,7 +39,7 @@ _LARGEST_LOG = 64 << 20
 """Bytes of a metadata log that a light examination replays for incidents: about a second."""
 _CERTIFICATE_DAYS = 30
 """Many authorities take weeks, and certificates of 90 days are renewed at 30."""
-_LARGEST_STORE = 1 << 20
+_LARGEST_STORE = 1 << 20  # key stores have some kB; a wrong file may have any size
 
 
 class _Kind(NamedTuple):

@@ -92,7 +92,7 @@ class _OffsetCheck:
         Raises:
             DecodeError: bytes before the last are not a batch.
         """
-        batch = self._walk.first_to(offset, 0)
+        batch = self._walk.first_reaching(offset, 0)
         return (
             batch is not None
             and _last_offset(batch) == offset
@@ -232,7 +232,7 @@ class _BatchSearch:
         position = self._positions.position_below(offset) if self._positions else 0
         if not self._walk.passes(position):
             self._walk = _Walk(self._log, position)
-        return self._walk.first_to(offset, position)
+        return self._walk.first_reaching(offset, position)
 
     def largest_timestamp(self, batch: Batch) -> int:
         """Return the largest timestamp of the records of a batch; *batch* has only its header.
@@ -271,7 +271,7 @@ class _Walk:
         index = bisect_left(self._positions, position)
         return index < len(self._positions) and self._positions[index] == position
 
-    def first_to(self, offset: int, position: int) -> Batch | None:
+    def first_reaching(self, offset: int, position: int) -> Batch | None:
         """Return the first batch from *position* on that ends at *offset* or later.
 
         Raises:

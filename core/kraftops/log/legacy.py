@@ -18,7 +18,7 @@ from kraftops.log.batch import (
 from kraftops.log.codecs import CODECS, decompress
 from kraftops.memory import Meter
 
-NO_TIMESTAMP = -1
+NO_TIMESTAMP = -1  # `RecordBatch.NO_TIMESTAMP`
 _OVERHEAD = (14, 22)  # of a message by its magic: crc, magic, attributes, (timestamp), two lengths
 _HEAD = Struct(">qiIbb")
 _START = Struct(">qi").unpack_from  # offset, size

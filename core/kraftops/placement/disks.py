@@ -71,7 +71,7 @@ class Shortage(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Reckoning:
+class PlacedMoves:
     """Moves with a named directory where Kafka's own choice would have too little room.
 
     *arrivals* are the partitions that come to directories, by broker and path.
@@ -82,7 +82,9 @@ class Reckoning:
     shortages: list[Shortage]
 
 
-def reckon(moves: Sequence[Move], disks: Disks, sizes: Mapping[TopicPartition, int]) -> Reckoning:
+def with_directories(
+    moves: Sequence[Move], disks: Disks, sizes: Mapping[TopicPartition, int]
+) -> PlacedMoves:
     """Foresee the directory of each replica that is copied, and name it where that is needed."""
     arriving: dict[int, dict[TopicPartition, str]] = defaultdict(dict)
     for move in moves:
@@ -102,7 +104,7 @@ def reckon(moves: Sequence[Move], disks: Disks, sizes: Mapping[TopicPartition, i
             shortages += _shortages(broker, paths, directories, sizes)
         for partition, path in paths.items():
             arrivals[broker, path].append(partition)
-    return Reckoning([_named(move, chosen) for move in moves], arrivals, shortages)
+    return PlacedMoves([_named(move, chosen) for move in moves], arrivals, shortages)
 
 
 def plan_emptying(

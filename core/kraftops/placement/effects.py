@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kraftops.placement.disks import Disks, Shortage, reckon, sizes_of
+from kraftops.placement.disks import Disks, Shortage, sizes_of, with_directories
 from kraftops.placement.placement import BrokerPlace, Placement, TopicPartition
 from kraftops.placement.plan import Move, counts_after, fewer_racks
 
@@ -54,7 +54,7 @@ class Effects:
 def effects_of(placement: Placement, moves: Sequence[Move], disks: Disks) -> Effects:
     """Return the effects of a plan; *disks* are empty where they cannot be seen."""
     sizes = sizes_of(disks)
-    reckoning = reckon(moves, disks, sizes)
+    placed = with_directories(moves, disks, sizes)
     counts, counts_then = placement.replica_counts(), counts_after(placement, moves)
     loads = Counter[int]()
     for partition, replicas in placement.partitions.items():
@@ -76,10 +76,10 @@ def effects_of(placement: Placement, moves: Sequence[Move], disks: Disks) -> Eff
     ]
     copied = sum(len(move.added) * sizes.get(move.partition, 0) for move in moves)
     return Effects(
-        reckoning.moves,
+        placed.moves,
         brokers,
-        _directories(moves, disks, reckoning.arrivals, sizes),
-        reckoning.shortages,
+        _directories(moves, disks, placed.arrivals, sizes),
+        placed.shortages,
         fewer_racks(placement, moves),
         sum(len(move.added) for move in moves),
         copied if disks else None,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from kraftops.display.sizes import size_text
 from kraftops.errors import AnswerError, RefusedError
-from kraftops.placement.disks import Disks, LogDirectory, Shortage, reckon, sizes_of
+from kraftops.placement.disks import Disks, LogDirectory, Shortage, sizes_of, with_directories
 from kraftops.placement.placement import Placement, TopicPartition
 from kraftops.placement.plan import ANY, Move
 from kraftops.reassign.access import ClusterAccess
@@ -72,7 +72,7 @@ def ask_for_directories(access: ClusterAccess, placement: Placement, moves: Sequ
     """
     disks = disks_of(access, placement)
     paths: dict[int, dict[TopicPartition, str]] = defaultdict(dict)
-    for move in reckon(moves, disks, sizes_of(disks)).moves:
+    for move in with_directories(moves, disks, sizes_of(disks)).moves:
         for broker in move.added:
             if (path := move.directory_on(broker)) != ANY:
                 paths[broker][move.partition] = path

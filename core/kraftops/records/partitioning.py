@@ -12,7 +12,7 @@ TRANSACTION_TOPIC = "__transaction_state"
 DEFAULT_PARTITIONS = 50
 """The default of `offsets.topic.num.partitions` and `transaction.state.log.num.partitions`."""
 
-_MOST_INT = (1 << 31) - 1
+_MOST_INT = (1 << 31) - 1  # with it `Integer.MIN_VALUE` is 0, as by `Utils.abs`
 
 
 def partition_of(name: str, partitions: int = DEFAULT_PARTITIONS) -> int:

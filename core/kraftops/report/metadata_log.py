@@ -11,7 +11,7 @@ from typing import NamedTuple
 from kraftops.engine.timeline_contract import Timeline, TimelineRequest
 from kraftops.errors import SourceError
 from kraftops.findings.finding import Finding
-from kraftops.image.load.behind_damage import plans_behind
+from kraftops.image.load.behind_damage import plans_after
 from kraftops.image.load.loader import NOT_READ, Loader, Progress
 from kraftops.image.load.loading import limits_of
 from kraftops.image.load.sources import (
@@ -184,7 +184,7 @@ def _read_behind(
 ) -> _Read | None:
     """Read a log behind damage, from the first snapshot on that the batches there continue."""
     place = damage.place
-    for plan in plans_behind(files, place.path, place.position or 0, span.end):
+    for plan in plans_after(files, place.path, place.position or 0, span.end):
         read = _read(plan, files, span, progress)
         if read is not None:
             return read

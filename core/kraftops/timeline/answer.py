@@ -40,7 +40,7 @@ CHANGES = Answer(
     ),
     f"Times are UTC; {NOBODY}.",
 )
-_MOST_TOPICS = 3
+_MOST_TOPICS = 3  # names in a sentence
 
 
 def incident_text(incident: Incident) -> str:

@@ -17,7 +17,7 @@ _QUEUED = 5_000
 """ms from a request to its record at most: the controller authorizes it before it queues it."""
 _SKEW = 1_000
 """ms by which a request may seem later than its record: the clocks of two servers."""
-_LONGEST_LINE = 1 << 16
+_LONGEST_LINE = 1 << 16  # bytes; a topic or group in it has 32,767 at most (a STRING)
 _ALLOWED = re.compile(
     # `StandardAuthorizerData.buildAuditMessage`. Who may describe a topic did not change it.
     rb"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,6})?(?:Z|[+-]\d\d:?\d\d)?).*?"

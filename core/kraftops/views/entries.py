@@ -76,7 +76,7 @@ QUOTA_COLUMNS = (
     text("clientId", "client id; <default> for all without their own", is_usual=False),
     text("ip", "address; <default> for all without their own", is_usual=False),
     text("key", "what is limited"),
-    number("value", "limit"),
+    number("value", "limit; a text where it is not finite", numeral="decimal"),
     *last_columns(),
 )
 
@@ -104,7 +104,7 @@ def _brokers(image: MetadataImage, _: bool) -> Frame:  # noqa: FBT001 - see View
             )
         )
     return with_last_change(
-        BROKER_COLUMNS[:-3], rows, lambda row: last_change_of(image, "brokers", ids[row])
+        BROKER_COLUMNS, rows, lambda row: last_change_of(image, "brokers", ids[row])
     )
 
 
@@ -163,9 +163,7 @@ def _of_table(
     rows: Sequence[Sequence[object]],
     keys: Sequence[Sequence[object]],
 ) -> Frame:
-    return with_last_change(
-        columns[:-3], rows, lambda row: last_change_of(image, table, *keys[row])
-    )
+    return with_last_change(columns, rows, lambda row: last_change_of(image, table, *keys[row]))
 
 
 BROKERS = View("brokers", BROKER_COLUMNS, _brokers)

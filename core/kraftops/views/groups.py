@@ -46,8 +46,8 @@ def offsets_directories(sources: Iterable[str]) -> list[str]:
             continue
         place = os.path.normpath(source)
         is_inside = os.path.basename(place) == METADATA_PARTITION
-        beside = os.path.dirname(place) or os.curdir if is_inside else place
-        directories.update(dict.fromkeys(_partitions(beside)))
+        log_directory = os.path.dirname(place) or os.curdir if is_inside else place
+        directories.update(dict.fromkeys(_partitions(log_directory)))
     return list(directories)
 
 

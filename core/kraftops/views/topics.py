@@ -75,7 +75,7 @@ def _frame(image: MetadataImage, _: bool) -> Frame:  # noqa: FBT001 - see View
         last = last_change_below(image, topic_ids[row])
         return None if last is None else last.change
 
-    return with_last_change(COLUMNS[:-3], rows, change)
+    return with_last_change(COLUMNS, rows, change)
 
 
 def _counts(numbers_by_topic: Mapping[bytes, list[int]]) -> dict[bytes, int]:

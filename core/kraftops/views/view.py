@@ -92,6 +92,7 @@ def with_last_change(
     rows: Sequence[Sequence[object]],
     change: Callable[[int], Change | None],
 ) -> Frame:
+    """Return a frame of rows that lack the last columns, which are those of the last change."""
     frame = frame_of_rows(columns, rows)
     return Frame(frame.count, {**frame.columns, **last_values(change)}, frame.sizes)
 

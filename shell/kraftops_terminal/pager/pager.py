@@ -13,7 +13,7 @@ from kraftops_terminal.pager.program import Program, ReaderGoneError
 
 OUR_PAGES = ""
 """The command of our own pager."""
-_NO_SUCH_PROGRAM = 127
+_NO_SUCH_PROGRAM = 127  # the exit code of a POSIX shell that does not find it
 _PROGRAM = re.compile(r"[\w./~+-]+")
 # One screen is only printed; ignore case; colours; leave the text there; the status line.
 _LESS_OPTIONS = r"FIRX-Pslines %lt-%lb?L of %L. q quits, h helps$"

@@ -1,10 +1,8 @@
-"""From one definition come JSON, its schema, the manual, and the columns and cells of tables."""
+"""From one definition come JSON, and the columns and cells of tables."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
-
-from jsonschema import Draft202012Validator
 
 from kraftops.answers.cells import cell_of, cells_of, column_at, columns_of
 from kraftops.answers.fields import (
@@ -20,11 +18,9 @@ from kraftops.answers.fields import (
     texts,
     time,
 )
-from kraftops.answers.schema import manual_of, schema_of
 from kraftops.display.columns import Bytes, Column, Styled
 from kraftops.display.columns import number as right
 from kraftops.views.entries import BROKER_COLUMNS
-from tests.helpers.project.json_schemas import closed
 
 
 class Segment(NamedTuple):
@@ -97,37 +93,6 @@ def test_json_has_all_fields_of_nested_things() -> None:
         "sizes": [2048, 10],
     }
     assert (empty["newest"], empty["leader"], empty["segments"]) == (None, None, [])
-
-
-def test_schema_takes_what_is_answered_and_nothing_else() -> None:
-    schema = schema_of(ANSWER, "logs", title="logs", version=2)
-    Draft202012Validator.check_schema(schema)
-    validator = Draft202012Validator(closed(schema))
-
-    for log in LOGS:
-        answer = {"command": "logs", "formatVersion": 2, **json_of(ANSWER.fields, log)}
-        assert [*validator.iter_errors(answer)] == []
-        assert [*validator.iter_errors({**answer, "topic": None})] != []
-        assert [*validator.iter_errors({**answer, "more": 1})] != []
-        assert [*validator.iter_errors({**answer, "command": "other"})] != []
-        segments = [{"baseOffset": 1, "bytes": 1, "written": None, "state": "new"}]
-        assert [*validator.iter_errors({**answer, "segments": segments})] != []
-
-
-def test_schema_and_manual_have_the_meaning_of_each_field() -> None:
-    schema = schema_of(ANSWER, "logs", title="logs", version=2)
-    manual = dict(manual_of(ANSWER.fields))
-
-    assert schema["description"] == ANSWER.help
-    segments = schema["properties"]["segments"]  # type: ignore[index]
-    assert segments["items"]["properties"]["written"] == {
-        "type": ["integer", "null"],
-        "description": "its last change (ms since 1970)",
-    }
-    assert manual["segments"] == "its files (list)"
-    assert manual["segments[].bytes"] == "its size (integer, bytes)"
-    assert manual["newest.written"] == "its last change (integer, ms since 1970; may be null)"
-    assert manual["sizes"] == "sizes of files (list of integers)"
 
 
 def test_table_has_the_fields_with_a_column() -> None:

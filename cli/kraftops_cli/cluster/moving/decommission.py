@@ -8,11 +8,13 @@ from functools import partial
 
 import click
 
+from kraftops.answers.fields import Answer, in_some_forms, number, parts, text, texts
 from kraftops.errors import UsageError
 from kraftops.findings.finding import HAS_FINDINGS
 from kraftops.placement.placement import Placement, TopicPartition, shown
 from kraftops.placement.plan import Move
 from kraftops.placement.reassignment_json import checked_plan, read_plan
+from kraftops.reassign.answer import OPERATIONS, STEERING
 from kraftops.reassign.decommission import (
     Decommission,
     End,
@@ -33,7 +35,7 @@ from kraftops_cli.cluster.moving.access import (
     move_options,
 )
 from kraftops_cli.cluster.moving.operations_output import print_steered, show_operations
-from kraftops_cli.cluster.moving.plans import shown_plan
+from kraftops_cli.cluster.moving.plans import BROKER, PLAN, shown_plan
 from kraftops_cli.cluster.options import PlanOptions, ids_option, refuse_together
 from kraftops_cli.syntax.given import given_options
 from kraftops_cli.syntax.option_fields import argument, option
@@ -49,6 +51,26 @@ _OUTCOMES = {
     "empty": "is empty and can be stopped",
     "stranded": "keeps partitions that cannot be copied",
 }
+_BROKER = (
+    number("id", "broker"),
+    *in_some_forms(
+        text("outcome", "what became of it; empty: it can be stopped", values=_OUTCOMES),
+        *BROKER[1:],
+    ),
+)
+ANSWER = Answer(
+    in_some_forms(
+        *(field for field in PLAN.fields if field.name != "brokers"),
+        parts("brokers", "each with its outcome; of a plan all, before and after", _BROKER),
+        texts("strandedPartitions", "partitions without a leader, which are not moved"),
+        texts("cancelledPartitions", "partitions whose move was cancelled"),
+        texts("movedBackPartitions", "partitions that are moved back"),
+        texts("movedPartitions", "of cancel without a plan: partitions that stay where they are"),
+        *OPERATIONS,
+        *STEERING[1:],
+    ),
+    "The outcome; with --dry-run a plan; of status and cancel as of the command operations.",
+)
 EXAMPLES = (
     ("take two brokers out", "kafka-cluster decommission -b b:9092 -C c:9093 --id 103,104"),
     (
@@ -89,6 +111,7 @@ class DecommissionOptions(PlanOptions):
 
 @cluster_command(
     DecommissionOptions,
+    answer="kraftops_cli.cluster.moving.decommission:ANSWER",
     examples=EXAMPLES,
     help="""\
 Take brokers out of a cluster: move their replicas away, wait until they are stopped, unregister

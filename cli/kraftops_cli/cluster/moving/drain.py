@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from kraftops.answers.fields import Answer, boolean, json_of, texts
 from kraftops.display.columns import Cell, Column, Styled, folded
 from kraftops.display.sizes import many
 from kraftops.fileio.output import OutputFlags, open_output
@@ -27,6 +29,31 @@ from kraftops_terminal.tables import Table, table_text
 
 _PARTITIONS = (folded("PARTITION"), Column("LEADER"))
 
+
+class _Leaders(NamedTuple):
+    """The partitions whose replica lists were changed, and those that are led as before."""
+
+    moved: Sequence[TopicPartition]
+    staying: Sequence[TopicPartition]
+
+
+LEADERS = Answer(
+    (
+        boolean(
+            "changed", "whether any list was reordered", get=lambda leaders: bool(leaders.moved)
+        ),
+        texts(
+            "movedPartitions",
+            "partitions whose replica list was reordered",
+            get=lambda leaders: [*map(str, leaders.moved)],
+        ),
+        texts(
+            "stayingPartitions",
+            "partitions that are still led as before",
+            get=lambda leaders: [*map(str, leaders.staying)],
+        ),
+    )
+)
 _AFTER = ("after a restart", "kafka-cluster undrain -b b:9092 --plan leaders.json")
 EXAMPLES = (
     ("before a restart", "kafka-cluster drain -b b:9092 --id 103 --save leaders.json"),
@@ -59,6 +86,7 @@ class UndrainOptions(ChangeOptions):
 
 @cluster_command(
     DrainOptions,
+    answer="kraftops_cli.cluster.moving.drain:LEADERS",
     examples=EXAMPLES,
     help="""\
 Move leaders away from brokers: their replicas go to the end of the lists, and others are elected.
@@ -112,6 +140,7 @@ def _save(path: str, moves: Sequence[Move]) -> None:
 
 @cluster_command(
     UndrainOptions,
+    answer="kraftops_cli.cluster.moving.drain:LEADERS",
     examples=(_AFTER,),
     help="""\
 Give replica lists the order that they had before a drain, and have the first replicas lead.
@@ -143,11 +172,7 @@ def print_leaders(
         [str(partition), Styled("led as before", "warning")] for partition in stay
     ]
     work.answer(
-        {
-            "changed": bool(moved),
-            "movedPartitions": [*map(str, moved)],
-            "stayingPartitions": [*map(str, stay)],
-        },
+        json_of(LEADERS.fields, _Leaders(moved, stay)),
         f"replica lists reordered: {many(len(moved), 'partition')}\n"
         + table_text(work.terminal.console, Table(_PARTITIONS, rows)),
     )

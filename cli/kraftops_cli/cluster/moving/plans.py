@@ -31,7 +31,7 @@ from kraftops_cli.cluster.moving.access import Work, move_options
 from kraftops_cli.cluster.options import NewPlanOptions
 from kraftops_terminal.escaping import escaped
 
-_BROKER = (
+BROKER = (
     number("id", "broker", get="broker", column=columns.number("BROKER")),
     text("rack", "its rack", may_be_null=True, get="place.rack", column=folded("RACK", 2)),
     boolean(
@@ -81,7 +81,7 @@ _DIRECTORY = (
     ),
 )
 _EFFECTS = (
-    parts("brokers", "all brokers, before and after", _BROKER),
+    parts("brokers", "all brokers, before and after", BROKER),
     parts("directories", "log directories of brokers that run, before and after", _DIRECTORY),
     number("copiedReplicas", "replicas to copy"),
     number("copiedBytes", "to copy", numeral="size", may_be_null=True, get="copied"),
@@ -121,6 +121,7 @@ _EVENTS = events(
         number("partitions", "partitions in flight"),
         number("replicas", "replicas to copy"),
         number("waiting", "partitions to move after those in flight"),
+        numbers("brokers", "brokers that it is about"),
     )
 )
 PLAN = Answer(
@@ -161,7 +162,7 @@ def print_directories(work: Work, effects: Sequence[DirectoryEffect]) -> None:
 
 
 def _lines(work: Work, effects: Effects, *, is_whole: bool) -> Iterator[str]:
-    yield work.table(_BROKER, effects.brokers)
+    yield work.table(BROKER, effects.brokers)
     several = {effect.broker for effect in effects.directories}
     if len(several) < len(effects.directories):
         yield work.table(_DIRECTORY, effects.directories)

@@ -29,13 +29,13 @@ class Happening(NamedTuple):
 
 def happenings_between(before: ClusterDescription, after: ClusterDescription) -> list[Happening]:
     """Return what has changed, the quorum first; nothing about what one of them lacks."""
-    found = (
+    changes = (
         *_of_quorum(before, after),
         *_of_brokers(before, after),
         *_of_partitions(before.counts, after.counts),
         *_of_features(before, after),
     )
-    return [Happening(after.now, style, text) for style, text in found]
+    return [Happening(after.now, style, text) for style, text in changes]
 
 
 Change = tuple[str, str]
@@ -68,13 +68,13 @@ def _of_quorum(before: ClusterDescription, after: ClusterDescription) -> Iterato
 def _of_brokers(before: ClusterDescription, after: ClusterDescription) -> Iterator[Change]:
     if before.brokers is None or after.brokers is None:
         return
-    known = {broker.id: broker for broker in before.brokers}
+    earlier = {broker.id: broker for broker in before.brokers}
     now = {broker.id: broker for broker in after.brokers}
-    gone = sorted(known.keys() - now.keys())
+    gone = sorted(earlier.keys() - now.keys())
     if gone:
         yield "warning", f"{_brokers(gone)} unregistered"
-    both = [(known[broker], now[broker]) for broker in sorted(known.keys() & now.keys())]
-    come = [(None, now[broker]) for broker in sorted(now.keys() - known.keys())]
+    both = [(earlier[broker], now[broker]) for broker in sorted(earlier.keys() & now.keys())]
+    come = [(None, now[broker]) for broker in sorted(now.keys() - earlier.keys())]
     yield from _grouped([*come, *both], _state)
     yield from _grouped(both, _release)
     yield from _grouped(both, _failed)
@@ -89,12 +89,12 @@ def _grouped(
     change_of: Callable[[BrokerDescription | None, BrokerDescription], Change | None],
 ) -> Iterator[Change]:
     """Yield each change once, with all brokers that have it."""
-    found: defaultdict[Change, list[int]] = defaultdict(list)
+    ids_by_change: defaultdict[Change, list[int]] = defaultdict(list)
     for before, after in pairs:
         change = change_of(before, after)
         if change is not None:
-            found[change].append(after.id)
-    for (style, text), ids in found.items():
+            ids_by_change[change].append(after.id)
+    for (style, text), ids in ids_by_change.items():
         yield style, f"{_brokers(ids)} {text}"
 
 
@@ -156,10 +156,10 @@ def _of_partitions(before: Counts | None, after: Counts | None) -> Iterator[Chan
 
 
 def _of_features(before: ClusterDescription, after: ClusterDescription) -> Iterator[Change]:
-    known, now = finalized_levels(before.features), finalized_levels(after.features)
+    earlier, now = finalized_levels(before.features), finalized_levels(after.features)
     for name, level in now.items():
-        if name in known and known[name] != level:
-            yield "warning", f"{name} is {level}, before {known[name]}"
+        if name in earlier and earlier[name] != level:
+            yield "warning", f"{name} is {level}, before {earlier[name]}"
 
 
 _MOST = 5  # incidents; the screen has a few lines for what happens

@@ -12,7 +12,7 @@ from kraftops.log.batch import Batch, Header
 from kraftops.log.codecs import CODECS
 
 BOOL = ("false", "true")
-_LARGEST = 0x7FFFFFFFFFFFFFFF
+_LARGEST = 0x7FFFFFFFFFFFFFFF  # `Long.MAX_VALUE`
 
 
 class UndecodableBatch(DecodeError):

@@ -19,7 +19,7 @@ from kraftops.log.log_file import LogFile
 from kraftops.log.streams import open_log
 
 
-def plans_behind(
+def plans_after(
     files: LogFiles, path: str, position: int, limits: Limits
 ) -> Iterator[list[SourceFile]]:
     """Yield plans to read a log after damage in a segment, the longest first.
@@ -32,7 +32,7 @@ def plans_behind(
     """
     paths = [segment.path for segment in files.segments]
     segments = files.segments[paths.index(path) :]
-    begin = _batch_behind(path, position)
+    begin = _batch_after(path, position)
     if begin is None:
         segments = segments[1:]
         if not segments:
@@ -48,7 +48,7 @@ def plans_behind(
             yield [SourceFile(snapshot.path, end, is_snapshot=True), *after]
 
 
-def _batch_behind(path: str, position: int) -> tuple[int, int] | None:
+def _batch_after(path: str, position: int) -> tuple[int, int] | None:
     """Return position and base offset of the first whole batch of magic 2 after damage."""
     with open_log(path) as log:
         if isinstance(log, LogFile):

@@ -22,7 +22,7 @@ from kraftops.storage.bootstrap.releases import (
 if TYPE_CHECKING:
     from kraftops.records.metadata_types import RegisterControllerRecord
 
-_NOT_SUPPORTED = (0, 0)
+_NOT_SUPPORTED = (0, 0)  # level 0 stands for a feature that is off (KIP-584)
 
 
 def upgrade_findings(image: MetadataImage, target: MetadataVersion) -> Iterator[Finding]:

@@ -10,14 +10,14 @@ import os
 from struct import Struct
 from typing import NamedTuple, Protocol
 
-BLOCK = 512
+BLOCK = 512  # bytes, of POSIX ustar
 _FIELDS = Struct("100s24x12s12s8sc100x6s82x155s12x")
 _CHECKSUM = slice(148, 156)
 _BASE_256 = 0x80  # of the first byte of a number that octal digits cannot have
 _USTAR = b"ustar\0"
 _FILE, _OLD_FILE, _DIRECTORY, _PAX = b"0", b"\0", b"5", b"x"
 _USUAL = (_FILE, _OLD_FILE, _DIRECTORY)
-_MOST_PAX_BYTES = 64 << 10
+_MOST_PAX_BYTES = 64 << 10  # the largest extended attribute of Linux (XATTR_SIZE_MAX)
 
 
 class TarHeader(NamedTuple):

@@ -21,7 +21,7 @@ read_start = Struct(">qiib").unpack_from
 """(bytes, index) to base offset, length, leader epoch (of magic 2) and magic."""
 
 _INT32 = Struct(">i").unpack_from
-_LONG = 1 << 20  # bytes; Kafka's default for `message.max.bytes`
+_USUAL_LARGEST = 1 << 20  # bytes; Kafka's default for `message.max.bytes`
 _UNUSED_ATTRIBUTES = ~0x7F
 _ZEROS = bytes(64)
 _NO_ZERO = re.compile(rb"[^\0]")
@@ -57,7 +57,7 @@ def candidates(
             if magic < 2:
                 is_likely = _adds_up(data, start, length, magic, read_far)
             else:
-                is_likely = size <= _LONG or _is_plausible(data, start)
+                is_likely = size <= _USUAL_LARGEST or _is_plausible(data, start)
             if is_likely:
                 yield Candidate(start, size, magic, offset)
 

@@ -1,4 +1,4 @@
-"""Formats and rewrites as plain data for JSON."""
+"""What `kafka-storage format` and `rewrite` answer."""
 
 from __future__ import annotations
 
@@ -7,6 +7,19 @@ import stat
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from kraftops.answers.fields import (
+    Answer,
+    boolean,
+    in_some_forms,
+    json_of,
+    levels,
+    number,
+    part,
+    parts,
+    text,
+    text_map,
+    texts,
+)
 from kraftops.fileio.atomic import StagedFile
 from kraftops.java.text import path_text
 from kraftops.server.locks import FILE_NAME as LOCK_NAME
@@ -24,8 +37,121 @@ class NewEntry(NamedTuple):
     mode: int
 
 
-def describe_format(plan: FormatPlan, done: list[Target], *, is_dry: bool) -> dict[str, object]:
-    """Return a format as plain data; *done* are the directories that it has formatted."""
+_CREATED = (
+    text("path", "path of the file or directory"),
+    number("bytes", "size of a file; null of a directory", numeral="size", may_be_null=True),
+    text("mode", "permissions in octal digits", get=lambda entry: f"{entry.mode:04o}"),
+)
+_FORMATTED = (
+    text("path", "log directory"),
+    boolean("isMetadata", "whether it has the metadata log"),
+    text("action", "what is, or would be, done", values=("format", "formatted", "keep", "ignore")),
+    *in_some_forms(
+        text("kind", "kind of directory, in Kafka's words"),
+        text("directoryId", "directory id", may_be_null=True),
+        boolean("mends", "whether it holds partitions and has lost its meta.properties"),
+        texts("removes", "files that go"),
+        text("problem", "why it is ignored", may_be_null=True),
+        parts("creates", "with --dry-run: files and directories that would be made", _CREATED),
+    ),
+)
+_BOOTSTRAP = (
+    part(
+        "metadataVersion",
+        "level of metadata.version",
+        (number("level", "level"), text("name", "name as 4.3-IV0")),
+        get="bootstrap.version",
+    ),
+    levels(
+        "features",
+        "levels of the other features",
+        get=lambda plan: {
+            name: level
+            for name, level in plan.bootstrap.features.items()
+            if name != METADATA_VERSION
+        },
+    ),
+    texts(
+        "scramUsers",
+        "users with SCRAM credentials",
+        get=lambda plan: [credential.name for credential in plan.bootstrap.credentials],
+    ),
+    texts(
+        "voters",
+        "voters of a dynamic quorum, ID@HOST:PORT:DIRECTORY_ID",
+        may_be_null=True,
+        get=lambda plan: None if plan.voters is None else [*map(str, plan.voters)],
+    ),
+)
+FORMAT = Answer(
+    (
+        boolean("dryRun", "whether nothing was changed", get="is_dry"),
+        boolean(
+            "changed",
+            "whether a directory was, or would be, formatted",
+            get=lambda form: bool(form.plan.targets if form.is_dry else form.done),
+        ),
+        text("clusterId", "cluster id", get="plan.cluster_id"),
+        number("nodeId", "node id", get="plan.config.node_id"),
+        part(
+            "bootstrap",
+            "first records of the cluster; null if all directories are formatted",
+            _BOOTSTRAP,
+            may_be_null=True,
+            get=lambda form: form.plan if form.plan.targets else None,
+        ),
+        parts(
+            "directories",
+            "the log directories",
+            _FORMATTED,
+            get=lambda form: _directories(form.plan, form.done),
+        ),
+    )
+)
+_REWRITTEN = (
+    text("path", "log directory", get="directory.path"),
+    boolean("isMetadata", "whether it has the metadata log", get="directory.is_metadata"),
+    parts(
+        "changes",
+        "keys of meta.properties that change",
+        (
+            text("key", "key", get=lambda change: change[0]),
+            text("before", "old value", may_be_null=True, get=lambda change: change[1][0]),
+            text("after", "new value", may_be_null=True, get=lambda change: change[1][1]),
+        ),
+        get=lambda rewrite: rewrite.changes.items(),
+    ),
+    text_map("properties", "all properties after it", get="after"),
+)
+REWRITE = Answer(
+    (
+        boolean("dryRun", "whether nothing was changed", get="is_dry"),
+        boolean(
+            "changed",
+            "whether a file was changed",
+            get=lambda done: not done.is_dry and any(rewrite.changes for rewrite in done.rewrites),
+        ),
+        parts("directories", "the formatted log directories", _REWRITTEN, get="rewrites"),
+    )
+)
+
+
+class FormatOutcome(NamedTuple):
+    """A format; *done* are the directories that it has formatted."""
+
+    plan: FormatPlan
+    done: Sequence[Target]
+    is_dry: bool
+
+
+class RewriteOutcome(NamedTuple):
+    """The rewrites that are done, or would be."""
+
+    rewrites: Sequence[Rewrite]
+    is_dry: bool
+
+
+def _directories(plan: FormatPlan, done: Sequence[Target]) -> list[dict[str, object]]:
     targets = {target.directory.path: target for target in plan.targets}
     creates = dict(zip(targets, new_entries(plan.targets), strict=True))
     directories: list[dict[str, object]] = []
@@ -42,43 +168,7 @@ def describe_format(plan: FormatPlan, done: list[Target], *, is_dry: bool) -> di
         else:
             data |= {"action": "ignore", "problem": directory.problem}
         directories.append(data)
-    return {
-        "changed": bool(plan.targets if is_dry else done),
-        "clusterId": plan.cluster_id,
-        "nodeId": plan.config.node_id,
-        "bootstrap": _bootstrap(plan) if targets else None,
-        "directories": directories,
-    }
-
-
-def _bootstrap(plan: FormatPlan) -> dict[str, object]:
-    initial = plan.bootstrap
-    levels = {name: level for name, level in initial.features.items() if name != METADATA_VERSION}
-    return {
-        "metadataVersion": {"level": initial.version.level, "name": initial.version.name},
-        "features": levels,
-        "scramUsers": [credential.name for credential in initial.credentials],
-        "voters": None if plan.voters is None else [str(voter) for voter in plan.voters],
-    }
-
-
-def describe_rewrites(rewrites: Sequence[Rewrite], *, is_dry: bool) -> dict[str, object]:
-    return {
-        "dryRun": is_dry,
-        "changed": not is_dry and any(rewrite.changes for rewrite in rewrites),
-        "directories": [
-            {
-                "path": rewrite.directory.path,
-                "isMetadata": rewrite.directory.is_metadata,
-                "changes": [
-                    {"key": key, "before": before, "after": after}
-                    for key, (before, after) in rewrite.changes.items()
-                ],
-                "properties": dict(rewrite.after),
-            }
-            for rewrite in rewrites
-        ],
-    }
+    return directories
 
 
 def new_entries(targets: Sequence[Target]) -> list[list[NewEntry]]:
@@ -131,7 +221,5 @@ def _target(target: Target, entries: Sequence[NewEntry] | None) -> dict[str, obj
     if target.removes:
         data["removes"] = list(target.removes)
     if entries is not None:
-        data["creates"] = [
-            {"path": path, "bytes": size, "mode": f"{mode:04o}"} for path, size, mode in entries
-        ]
+        data["creates"] = [json_of(_CREATED, entry) for entry in entries]
     return data

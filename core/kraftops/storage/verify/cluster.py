@@ -75,8 +75,8 @@ def _static_voters(nodes: Sequence[Node]) -> Iterator[Finding]:
         config = node.config
         if config.voters != first.voters:
             problem = (
-                f"its controller.quorum.voters are {_shown(config.voters)}, and {first.path} "
-                f"has {_shown(first.voters)}"
+                f"its controller.quorum.voters are {_static_text(config.voters)}, and {first.path} "
+                f"has {_static_text(first.voters)}"
             )
             cure = "set the same controller.quorum.voters on all nodes, or on none"
             yield stop_finding("static-voters-differ", problem, Place(file=config.path), cure)
@@ -140,5 +140,5 @@ def _all_waiting(controllers: Sequence[Node], nodes: Sequence[Node]) -> Iterator
         yield stop_finding("all-wait", problem, Place(), cure, commands)
 
 
-def _shown(voters: Mapping[int, tuple[str, int]]) -> str:
+def _static_text(voters: Mapping[int, tuple[str, int]]) -> str:
     return ",".join(f"{number}@{host}:{port}" for number, (host, port) in voters.items()) or "none"

@@ -13,7 +13,7 @@ from kraftops.wire.config.tls_properties import tls_settings
 
 PROTOCOLS = ("SASL_SSL", "PLAINTEXT", "SSL", "SASL_PLAINTEXT")
 _INT = re.compile(r"[+-]?[0-9]{1,10}")
-_MAX_INT = 0x7FFFFFFF
+_MAX_INT = 0x7FFFFFFF  # `Integer.MAX_VALUE`, the most of a key of the type INT
 
 
 def load_settings(path: str, warn: Callable[[str], None]) -> Settings:

@@ -227,8 +227,8 @@ class LiveLog(LogReading):
 
 _HEADER = Struct(">qii")  # base offset, length, leader epoch
 _LAST_OFFSET_DELTA = Struct(">i")
-_LAST_OFFSET_DELTA_AT = 23
-_HEADER_SIZE = 27
+_LAST_OFFSET_DELTA_AT = 23  # `DefaultRecordBatch.LAST_OFFSET_DELTA_OFFSET`
+_HEADER_SIZE = 27  # up to the end of that field: the rest of the header is not looked at
 
 
 class BatchParser:

@@ -31,7 +31,7 @@ class LeaderClient:
                 broker, which forwards requests. Its deadline counts; it is not closed.
             connect: Makes a connection to another node.
         """
-        self._known = connection
+        self._node = connection
         self._connect = connect
         self._leader: Connection | None = None
 
@@ -52,18 +52,18 @@ class LeaderClient:
         Raises:
             WireError: the leader cannot be reached, or there is none.
         """
-        election = self._known.deadline.within(_ELECTION_SECONDS)
+        election = self._node.deadline.within(_ELECTION_SECONDS)
         while True:
             try:
-                leader = self._leader or _connect_to_leader(self._known, self._connect)
+                leader = self._leader or _connect_to_leader(self._node, self._connect)
                 if not isinstance(leader, WireError):
                     self._leader = leader
-                    leader.deadline = self._known.deadline
+                    leader.deadline = self._node.deadline
                     return ask(leader)
                 if election.left < PAUSE:
                     raise leader
             except AnswerError as error:
-                if error.error_code not in NO_LEADER_CODES or self._known.deadline.left < PAUSE:
+                if error.error_code not in NO_LEADER_CODES or self._node.deadline.left < PAUSE:
                     raise
                 self._forget()
             except WireError:
@@ -72,7 +72,7 @@ class LeaderClient:
             time.sleep(PAUSE)
 
     def _forget(self) -> None:
-        if self._leader is not None and self._leader is not self._known:
+        if self._leader is not None and self._leader is not self._node:
             self._leader.close()
         self._leader = None
 

@@ -4,8 +4,15 @@ from pathlib import Path
 
 import pytest
 
+from kraftops.answers.fields import json_of
 from kraftops.storage.config.server_config import load_config
-from kraftops.storage.format.describe import describe_format, describe_rewrites, new_entries
+from kraftops.storage.format.describe import (
+    FORMAT,
+    REWRITE,
+    FormatOutcome,
+    RewriteOutcome,
+    new_entries,
+)
 from kraftops.storage.format.rewrite import RewriteRequest, plan_rewrite
 from tests.helpers.nodes.formats import NODE, plan, run
 from tests.helpers.nodes.node_directories import OTHER_ID, STATIC, make_node
@@ -16,7 +23,7 @@ pytestmark = pytest.mark.usefixtures("working_directory", "umask")
 def test_planned_directories_have_the_files_to_create() -> None:
     make_node(NODE, STATIC)
 
-    data = describe_format(plan(), [], is_dry=True)
+    data = json_of(FORMAT.fields, FormatOutcome(plan(), [], is_dry=True))
 
     directories = data["directories"]
     assert isinstance(directories, list)
@@ -29,7 +36,7 @@ def test_formatted_directories_are_kept() -> None:
     make_node(NODE, STATIC)
     run()
 
-    data = describe_format(plan(ignore_formatted=True), [], is_dry=False)
+    data = json_of(FORMAT.fields, FormatOutcome(plan(ignore_formatted=True), [], is_dry=False))
 
     directories = data["directories"]
     assert isinstance(directories, list)
@@ -52,7 +59,7 @@ def test_rewrite_has_both_values_of_a_key() -> None:
     run()
     rewrites = plan_rewrite(load_config("server.properties"), RewriteRequest(cluster_id=OTHER_ID))
 
-    data = describe_rewrites(rewrites, is_dry=True)
+    data = json_of(REWRITE.fields, RewriteOutcome(rewrites, is_dry=True))
 
     directories = data["directories"]
     assert isinstance(directories, list)

@@ -48,7 +48,8 @@ def _schema(field: Field) -> dict[str, object]:
     if field.may_be_null and "enum" in schema:
         schema = {"enum": [*sorted(field.type.values), None]}
     elif field.may_be_null:
-        schema["type"] = [schema["type"], "null"]
+        names = schema["type"]
+        schema["type"] = [*(names if isinstance(names, list) else [names]), "null"]
     return {**schema, "description": help_text}
 
 
@@ -59,8 +60,10 @@ def _of_type(kind: FieldType, *, is_decimal: bool = False) -> dict[str, object]:
         return {"type": "array", "items": _of_type(kind.items)}
     if kind.others:
         return {"type": "object", "additionalProperties": _of_type(kind.others)}
-    (name,) = kind.kinds
-    return {"type": "number" if is_decimal else _SIMPLE[name]}
+    names = [
+        "number" if is_decimal and name == NUMBER else _SIMPLE[name] for name in sorted(kind.kinds)
+    ]
+    return {"type": names[0] if len(names) == 1 else names}
 
 
 def manual_of(fields: Iterable[Field], above: str = "") -> Iterator[tuple[str, str]]:
