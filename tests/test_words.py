@@ -29,9 +29,9 @@ LIMITS = {
     "around": 0,
     "behind": 5,
     "result": 33,
-    "item": 33,
-    "data": 250,
-    "value": 340,
+    "item": 32,
+    "data": 249,
+    "value": 337,
     "entry": 115,
 }
 """The most often that a word may be assigned, looped over or a parameter, in all packages."""

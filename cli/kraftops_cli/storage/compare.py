@@ -11,7 +11,7 @@ from kraftops.recovery.refusal import PACK
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.exit_status import exit_status
-from kraftops_cli.terminal.answer import print_answer
+from kraftops_cli.terminal.answer import FORM, print_answer
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.console import Console
 from kraftops_terminal.escaping import escaped
@@ -73,6 +73,7 @@ Nothing is locked or written.""",
 @click.argument(
     "names", metavar="DIR|ARCHIVE", nargs=-1, required=True, type=click.Path(readable=False)
 )
+@FORM
 @click.pass_obj
 def compare(terminal: Terminal, /, names: tuple[str, ...], form: str) -> int:
     from kraftops.answers.fields import json_of

@@ -40,7 +40,7 @@ class NewEntry(NamedTuple):
 _CREATED = (
     text("path", "path of the file or directory"),
     number("bytes", "size of a file; null of a directory", numeral="size", may_be_null=True),
-    text("mode", "permissions in octal digits", get=lambda entry: f"{entry.mode:04o}"),
+    text("mode", "permissions in octal digits", get=lambda created: f"{created.mode:04o}"),
 )
 _FORMATTED = (
     text("path", "log directory"),
