@@ -137,6 +137,7 @@ complete -c kafka-storage -n '__fish_seen_subcommand_from recover-plan' -l no-es
 complete -c kafka-storage -n '__fish_seen_subcommand_from recover-plan' -s V -l version -d 'Show the version and exit'
 complete -c kafka-storage -n '__fish_seen_subcommand_from recover-plan' -s h -l help -d 'Show this message and exit'
 complete -c kafka-storage -n '__fish_seen_subcommand_from compare' -a '(__kraftops_paths \'.\')'
+complete -c kafka-storage -n '__fish_seen_subcommand_from compare' -l format -x -a 'text json' -d 'The form of the output'
 complete -c kafka-storage -n '__fish_seen_subcommand_from compare' -l max-memory -x -d 'Memory besides the image, as 512m or 2g; one batch may take a quarter of it'
 complete -c kafka-storage -n '__fish_seen_subcommand_from compare' -l color -x -a 'auto always never' -d 'Use colours: always, never, or only on a terminal'
 complete -c kafka-storage -n '__fish_seen_subcommand_from compare' -l no-escape -d 'Write control characters of data to a terminal as they are'

@@ -240,6 +240,7 @@ complete -c kraftops -n '__fish_seen_subcommand_from storage; and __fish_seen_su
 complete -c kraftops -n '__fish_seen_subcommand_from storage; and __fish_seen_subcommand_from recover-plan' -s V -l version -d 'Show the version and exit'
 complete -c kraftops -n '__fish_seen_subcommand_from storage; and __fish_seen_subcommand_from recover-plan' -s h -l help -d 'Show this message and exit'
 complete -c kraftops -n '__fish_seen_subcommand_from storage; and __fish_seen_subcommand_from compare' -a '(__kraftops_paths \'.\')'
+complete -c kraftops -n '__fish_seen_subcommand_from storage; and __fish_seen_subcommand_from compare' -l format -x -a 'text json' -d 'The form of the output'
 complete -c kraftops -n '__fish_seen_subcommand_from storage; and __fish_seen_subcommand_from compare' -s V -l version -d 'Show the version and exit'
 complete -c kraftops -n '__fish_seen_subcommand_from storage; and __fish_seen_subcommand_from compare' -s h -l help -d 'Show this message and exit'
 complete -c kraftops -n '__fish_seen_subcommand_from metadata-shell; and not __fish_seen_subcommand_from acls at blame brokers browse cat changes configs diff export find grep groups help history-of incidents log ls man next partitions prev quotas skew stat summary topics tree verify what-if' -a acls -d 'List access control entries'
