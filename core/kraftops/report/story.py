@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from kraftops.display.times import iso_time
 from kraftops.engine.timeline_contract import Timeline
-from kraftops.errors import KraftopsError, UsageError
+from kraftops.errors import KraftopsError, SourceError, UsageError
 from kraftops.image.load.loading import limits_of
 from kraftops.report.metadata_log import MetadataLog, Span
 from kraftops.timeline.answer import incident_text
@@ -50,6 +50,8 @@ def story_of(names: Sequence[str], log: MetadataLog, span: Span) -> Story | None
         return Story(text, (), 0)
     try:
         story = story_about(_incidents(names, span))
+    except SourceError:
+        raise  # a file that cannot be read any more, and was read before
     except KraftopsError:
         return None  # damage: the findings say where
     last = log.image.provenance.timestamp

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kraftops.errors import UsageError
+from kraftops.errors import SourceError, UsageError
 from kraftops.report import story
 from kraftops.report.cluster import metadata_part
 from kraftops.report.commands import MetadataCommands
@@ -76,3 +76,8 @@ def test_the_first_start_of_a_broker_is_not_an_outage() -> None:
         assert states[:2] == ["starting", "active"]
         assert "fenced" in states[2:]
         assert "starting" not in states[1:]
+
+
+def test_file_that_cannot_be_read_again_is_an_error_and_no_quiet_time() -> None:
+    with pytest.raises(SourceError):
+        story.story_of(["/nowhere/0.log"], read(), ALWAYS)
