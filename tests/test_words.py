@@ -14,14 +14,14 @@ from tests.core.engine.test_crate import CRATE
 from tests.helpers.project.imports import modules
 
 LIMITS = {
-    "found": 9,
+    "found": 7,
     "one": 6,
     "each": 0,
     "at": 1,
     "known": 11,
     "shown": 3,
     "left": 7,
-    "wanted": 5,
+    "wanted": 2,
     "given": 5,
     "made": 2,
     "told": 1,

@@ -52,10 +52,10 @@ def _context_of(root: click.Context, words: tuple[str, ...]) -> click.Context | 
     context = root
     for word in words:
         command = context.command
-        found = command.get_command(context, word) if isinstance(command, click.Group) else None
-        if found is None:
+        below = command.get_command(context, word) if isinstance(command, click.Group) else None
+        if below is None:
             return None
-        context = command.context_class(found, parent=context, info_name=word)
+        context = command.context_class(below, parent=context, info_name=word)
     return context
 
 

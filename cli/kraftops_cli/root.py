@@ -169,14 +169,14 @@ def command_hint(name: str) -> str:
     if name == "version":
         return "--version shows it"
     context = click.Context(root)
-    found = [f"kraftops {name}"] if name in COMMANDS else []
+    lines = [f"kraftops {name}"] if name in COMMANDS else []
     for tool in ("cluster", "storage", "dump-log"):
         group = root.get_command(context, tool)
         if isinstance(group, click.Group) and name in group.list_commands(context):
-            found.append(f"kraftops {tool} {name}")
-    if not found:
+            lines.append(f"kraftops {tool} {name}")
+    if not lines:
         from kraftops_shell.grammar.registry import commands
 
         if name in commands(kafka=False, one_shot=True):
-            found.append(f"kraftops metadata-shell {name}")
-    return f"it is {' or '.join(found)}" if found else ""
+            lines.append(f"kraftops metadata-shell {name}")
+    return f"it is {' or '.join(lines)}" if lines else ""

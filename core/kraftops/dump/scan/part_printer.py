@@ -67,17 +67,17 @@ class PartPrinter:
         query = self._query
         try:
             if not query.output_format.is_text:
-                yield from self._chosen(part, report)
+                yield from self._selected(part, report)
             elif Request(part.path, query).is_chosen:
                 if not part.start:
                     yield file_head(part, query, report)
-                yield from self._chosen(part, report)
+                yield from self._selected(part, report)
             else:
-                yield from self._whole(part, report)
+                yield from self._kafkas_text(part, report)
         except (SourceError, UsageError) as error:
             report.refusal(error)
 
-    def _chosen(self, part: ByteRange, report: Report) -> Iterator[bytes]:
+    def _selected(self, part: ByteRange, report: Report) -> Iterator[bytes]:
         require_records(part)
         request = Request(part.path, self._query, turn=self._turn)
         with self._open(part) as log:
@@ -106,7 +106,7 @@ class PartPrinter:
             f" {self._query.budget.output} bytes; --max-output allows more"
         )
 
-    def _whole(self, part: ByteRange, report: Report) -> Iterator[bytes]:
+    def _kafkas_text(self, part: ByteRange, report: Report) -> Iterator[bytes]:
         """Yield Kafka's text of a byte range with all its batches."""
         path, is_first = part.path, not part.start
         if is_first:

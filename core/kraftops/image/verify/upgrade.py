@@ -40,8 +40,8 @@ def upgrade_findings(image: MetadataImage, target: MetadataVersion) -> Iterator[
             entry = EntryKey("features", (METADATA_VERSION,))
             cure = "the only way back is a copy from before the upgrade"
             yield state_finding(image, UPGRADE, reason, entry, cure)
-    wanted = {METADATA_VERSION: target.level}
-    wanted |= {name: default_level(name, target.level) for name in FEATURES}
+    target_levels = {METADATA_VERSION: target.level}
+    target_levels |= {name: default_level(name, target.level) for name in FEATURES}
     for broker_id, broker in image.brokers.items():
         state = image.broker_state(broker)
         kind = "fenced broker" if state["fenced"] else "broker"
@@ -50,25 +50,27 @@ def upgrade_findings(image: MetadataImage, target: MetadataVersion) -> Iterator[
         if state["fenced"]:
             cure = "upgrade it, or unregister it if it is gone"
             commands = (f"kafka-cluster unregister --id {broker_id}",)
-        if blocked := _blocked(state, wanted):
+        if blocked := _blocked(state, target_levels):
             reason = f"{kind} {broker_id} {blocked}"
             entry = EntryKey("brokers", (broker_id,))
             yield replace(state_finding(image, UPGRADE, reason, entry, cure), commands=commands)
     for controller_id, address in image.controllers.items():
         cure = "upgrade it, or if it is gone, start it once more in the new release to register"
-        if blocked := _blocked(image.read(address)[1], wanted):
+        if blocked := _blocked(image.read(address)[1], target_levels):
             reason = f"controller {controller_id} {blocked}"
             entry = EntryKey("controllers", (controller_id,))
             yield state_finding(image, UPGRADE, reason, entry, cure)
 
 
-def _blocked(state: BrokerState | RegisterControllerRecord, wanted: dict[str, int]) -> str | None:
+def _blocked(
+    state: BrokerState | RegisterControllerRecord, target_levels: dict[str, int]
+) -> str | None:
     """Return the first level that a registration does not support; None if it has all."""
     ranges = {
         feature["name"]: (feature["minSupportedVersion"], feature["maxSupportedVersion"])
         for feature in state["features"]
     }
-    for name, level in wanted.items():
+    for name, level in target_levels.items():
         first, last = ranges.get(name, _NOT_SUPPORTED)
         if not first <= level <= last:
             supported = f"supports {name} {first}-{last}" if name in ranges else f"knows no {name}"
