@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from codecs import getincrementaldecoder
 
 _SEQUENCES = {
     "A": "up",
@@ -42,14 +43,13 @@ def keys_of(data: bytes, *, is_all: bool) -> tuple[list[str], bytes]:
         data: The bytes.
         is_all: Whether no more bytes have come for a while: then an escape is a key of its own.
     """
-    text = data.decode("utf-8", "surrogateescape")
+    decoder = getincrementaldecoder("utf-8")("surrogateescape")
+    text = decoder.decode(data, final=is_all)
+    rest = decoder.getstate()[0]
     keys: list[str] = []
     index = 0
     while index < len(text):
         if text[index] != "\x1b":
-            rest = text[index:].encode("utf-8", "surrogateescape")
-            if not is_all and len(rest) < 4 and _is_part_of_letter(rest):
-                return keys, rest
             if named := _named(text[index]):
                 keys.append(named)
             index += 1
@@ -59,22 +59,14 @@ def keys_of(data: bytes, *, is_all: bool) -> tuple[list[str], bytes]:
             if named := _SEQUENCES.get(whole) or _SEQUENCES.get(sequence[2]):
                 keys.append(named)
         elif not is_all and _BEGUN.match(text, index):
-            return keys, text[index:].encode("utf-8", "surrogateescape")
+            return keys, text[index:].encode("utf-8", "surrogateescape") + rest
         else:
             keys.append("escape")
             index += 1
-    return keys, b""
+    return keys, rest
 
 
 def _named(letter: str) -> str | None:
     if letter in _SINGLE:
         return _SINGLE[letter]
     return letter if letter.isprintable() else None
-
-
-def _is_part_of_letter(data: bytes) -> bool:
-    """Tell whether these bytes begin a letter in UTF-8 that has more of them."""
-    first = data[0]
-    size = 2 if 0xC2 <= first < 0xE0 else 3 if first < 0xF0 else 4
-    is_sound = 0xC2 <= first < 0xF5 and all(0x80 <= byte < 0xC0 for byte in data[1:])
-    return is_sound and len(data) < size

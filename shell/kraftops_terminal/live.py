@@ -75,6 +75,13 @@ def opened(state: S, subject: Subject) -> S:
     return replace(state, subject=subject, behind=behind, filter="", top=0, count=0)
 
 
+def entered(state: S, subjects: Sequence[Subject]) -> S:
+    """Return the state with the page of the chosen row of a list, if a list is shown."""
+    if state.subject is not None or not subjects:
+        return state
+    return opened(state, subjects[min(state.cursor, len(subjects) - 1)])
+
+
 def placed(state: S, room: int, count: int) -> S:
     """Return the state of a screen with room for some of the rows or lines that there are."""
     cursor = max(min(state.cursor, count - 1), 0)

@@ -15,12 +15,13 @@ from kraftops.timeline.changes import read_changes
 from kraftops.timeline.selection import CHANGE, ChangeFilter
 from kraftops.views.partitions import HEALTHY, OFFLINE, PARTITIONS, UNDER_MIN_ISR
 from kraftops.views.selection import parsed_where, selected
+from kraftops_terminal.live import Subject
 from kraftops_terminal.tables import Table, table_of
 
 SPAN = 3_600_000
 """ms before the moment that is shown, of which changes are told: an incident fits into an hour."""
-PROBLEMS = f"state != '{HEALTHY}'"
-"""The condition of partitions in trouble."""
+CONDITIONS = {"problems": f"state != '{HEALTHY}'", "operations": "reassigning"}
+"""The conditions of the partitions of pages."""
 _MOST_PARTITIONS, _MOST_CHANGES = 500, 200
 _COLUMNS = (
     Column("TOPIC"),
@@ -31,6 +32,28 @@ _COLUMNS = (
     Column("REPLICAS", 1),
 )
 _FIELDS = ("topic", "partition", "state", "leader", "isr", "replicas")
+
+
+def log_parts(
+    subject: Subject,
+    image: MetadataImage,
+    log: str | PathLike[str] | Sequence[str] | Travel,
+    now: int,
+    last: int | None = None,
+) -> Iterator[str | Table]:
+    """Yield the page of a subject by the metadata log: its partitions, its changes, or both.
+
+    *now* and *last* are those of `change_parts`, whose errors it has.
+    """
+    condition = CONDITIONS.get(subject.kind)
+    brokers: frozenset[int] = frozenset()
+    if isinstance(subject.of, int):
+        condition, brokers = f"{subject.of} in replicas", frozenset({subject.of})
+    if condition is not None:
+        yield from partition_parts(image, condition)
+    if condition is None or brokers:
+        yield from [""] * bool(brokers)
+        yield from change_parts(log, ChangeFilter(brokers=brokers), now, last)
 
 
 def partition_parts(image: MetadataImage, condition: str) -> Iterator[str | Table]:

@@ -7,10 +7,9 @@ from typing import NamedTuple
 
 from kraftops.display.columns import Column
 from kraftops.display.sizes import number_text
-from kraftops.timeline.selection import ChangeFilter
 from kraftops_cli.cluster.description import ClusterDescription
 from kraftops_terminal.live import Subject
-from kraftops_terminal.live_pages import PROBLEMS, cell, change_parts, partition_parts
+from kraftops_terminal.live_pages import cell, log_parts
 from kraftops_terminal.tables import Table
 
 _MOST_MOVING = 500  # rows that one scrolls through; `operations` has all
@@ -36,13 +35,7 @@ def page_of(subject: Subject, description: ClusterDescription) -> Page:
         return Page(subject, tuple(_operations(description)))
     if live is None:
         return Page(subject, (_NEEDS_LOG,))
-    if subject.kind == "problems":
-        return Page(subject, tuple(partition_parts(live.image, PROBLEMS)))
-    if not isinstance(subject.of, int):
-        return Page(subject, tuple(change_parts(live.names, ChangeFilter(), description.now)))
-    chosen = ChangeFilter(brokers=frozenset({subject.of}))
-    changes = change_parts(live.names, chosen, description.now)
-    return Page(subject, (*partition_parts(live.image, f"{subject.of} in replicas"), "", *changes))
+    return Page(subject, tuple(log_parts(subject, live.image, live.names, description.now)))
 
 
 def _operations(description: ClusterDescription) -> Iterable[str | Table]:

@@ -11,7 +11,7 @@ from kraftops_cli.cluster.health import Counts
 from kraftops_cli.cluster.watch.happenings import Happening, happenings_between
 from kraftops_cli.cluster.watch.pages import Page
 from kraftops_terminal import live
-from kraftops_terminal.live import LiveState, Subject, has_words, opened
+from kraftops_terminal.live import LiveState, Subject, entered, has_words
 
 MOST_COUNTS = 600
 """Descriptions whose counts are kept."""
@@ -128,14 +128,6 @@ def pressed(state: ScreenState, key: str) -> ScreenState:
     return live.pressed(state, key, _KEYS)
 
 
-def _entered(state: ScreenState) -> ScreenState:
-    """Return the state with the page of the chosen broker."""
-    brokers = shown_brokers(state)
-    if state.subject is not None or not brokers:
-        return state
-    return opened(state, Subject("broker", brokers[min(state.cursor, len(brokers) - 1)].id))
-
-
 def _sorted(state: ScreenState, step: int, *, turns: bool = False) -> ScreenState:
     order = (state.order + step) % len(ORDERS)
     return replace(state, order=order, is_reversed=state.is_reversed is not turns, top=0, cursor=0)
@@ -146,6 +138,8 @@ _KEYS: dict[str, Callable[[ScreenState], ScreenState]] = {
     "s": lambda state: _sorted(state, 1),
     "S": lambda state: _sorted(state, -1),
     "r": lambda state: _sorted(state, 0, turns=True),
-    "enter": _entered,
+    "enter": lambda state: entered(
+        state, [Subject("broker", broker.id) for broker in shown_brokers(state)]
+    ),
     " ": lambda state: replace(state, is_paused=not state.is_paused, held=state.newest),
 }

@@ -19,10 +19,10 @@ from kraftops_terminal.live import (
     Keys,
     LiveState,
     Subject,
+    entered,
     foot,
     framed,
     has_words,
-    opened,
     page_lines,
     placed,
 )
@@ -88,16 +88,9 @@ def _sorted(state: FollowState) -> FollowState:
     return replace(state, sort=sort, top=0, cursor=0)
 
 
-def _entered(state: FollowState) -> FollowState:
-    logs = _logs(state)
-    if state.subject is not None or not logs:
-        return state
-    return opened(state, Subject("log", _name(logs[min(state.cursor, len(logs) - 1)])))
-
-
 _ACTS: dict[str, Callable[[FollowState], FollowState]] = {
     "s": _sorted,
-    "enter": _entered,
+    "enter": lambda state: entered(state, [Subject("log", _name(log)) for log in _logs(state)]),
     "p": live.PAGES["p"],
 }
 

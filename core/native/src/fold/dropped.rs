@@ -65,6 +65,10 @@ impl Dropped {
         if u64::from(text_number) >= LATE {
             self.late.insert(self.places.len(), text_number);
         }
+        if self.places.len() == self.places.capacity() {
+            // By a little: of millions, doubled memory would be the most that a replay takes.
+            self.places.reserve_exact(self.places.len() / 16 + 1024);
+        }
         let above = u64::from(text_number).min(LATE);
         self.places
             .push(above << ADDRESS_BITS | (address & ADDRESS));

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import ClassVar
 
 from kraftops.errors import KraftopsError
-from kraftops.timeline.selection import ChangeFilter
 from kraftops.tree.node import Directory, descend
 from kraftops_shell.commands.browser.details import details
 from kraftops_shell.commands.browser.frame import Layout, body, layout
@@ -27,7 +26,7 @@ from kraftops_terminal.live import (
     placed,
     pressed,
 )
-from kraftops_terminal.live_pages import PROBLEMS, change_parts, partition_parts
+from kraftops_terminal.live_pages import log_parts
 from kraftops_terminal.widths import cut
 
 _MANY_CHANGES = 100  # that { and } pass at once
@@ -43,7 +42,6 @@ _KEYS: Keys = (
     ("=", "newest"),
     ("d", "details"),
 )
-_CONDITIONS = {"problems": PROBLEMS, "operations": "reassigning"}
 
 
 class Browser:
@@ -149,11 +147,8 @@ class Browser:
         key = subject, id(image), columns
         if self._page[0] != key:
             try:
-                if subject.kind in _CONDITIONS:
-                    answer = partition_parts(image, _CONDITIONS[subject.kind])
-                else:
-                    log, now = self._moments.log, image.provenance.timestamp
-                    answer = change_parts(log, ChangeFilter(), now, image.offset)
+                now, last = image.provenance.timestamp, image.offset
+                answer = log_parts(subject, image, self._moments.log, now, last)
                 lines = part_lines(self._console, columns, [*answer])
             except KraftopsError as error:
                 lines = [escaped(error.message)]
