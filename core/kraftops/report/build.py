@@ -17,6 +17,7 @@ from kraftops.report.commands import MetadataCommands
 from kraftops.report.document import More, Report, TimedIncident, Window, Worst
 from kraftops.report.findings import (
     MOST_FINDINGS,
+    UNCLEAN,
     log_findings,
     metadata_findings,
 )
@@ -87,7 +88,7 @@ def build(
     findings += log_findings(logs.logs, damaged, logs.transactions, since, until)
     findings = worst_first(findings)
     more = _sum(logs.more, part.more if part else More())
-    sentences = [text for text in (story and story.text, _losses(findings)) if text]
+    sentences = [text for text in (story and story.text, _losses(findings, incidents)) if text]
     title = " ".join(heading.title.split()) or DEFAULT_TITLE
     return Report(
         title=cut(title),
@@ -115,9 +116,13 @@ def build(
     )
 
 
-def _losses(findings: Sequence[Finding]) -> str:
-    """Return a sentence about what is lost, which no incident tells."""
-    losses = [finding.text for finding in findings if finding.severity is Severity.LOSS]
+def _losses(findings: Sequence[Finding], incidents: Sequence[TimedIncident]) -> str:
+    """Return a sentence about what is lost, besides that which incidents tell."""
+    losses = [
+        finding.text
+        for finding in findings
+        if finding.severity is Severity.LOSS and not (incidents and finding.code == UNCLEAN)
+    ]
     more = f", and {len(losses) - 1} more below" if len(losses) > 1 else ""
     return f"Lost: {losses[0]}{more}." if losses else ""
 

@@ -18,6 +18,8 @@ from kraftops.report.metadata_log import MetadataLog
 from kraftops.timeline.rules import FLAPS
 
 MOST_FINDINGS = 200
+UNCLEAN = "unclean-elections"
+"""The code of a loss that incidents tell, too."""
 NEW_LEADERS = 3
 """The new leaders of the quorum from which on it is unstable."""
 HANGING_MS = 900_000
@@ -85,9 +87,7 @@ def metadata_findings(
         offset = offset_of(image, address)
         text = f"{_count(unclean, 'unclean election')}: the new leaders may lack records"
         place = Place(time=time, offset=offset)
-        yield _finding(
-            "unclean-elections", Severity.LOSS, text, place, commands.record(offset), count=unclean
-        )
+        yield _finding(UNCLEAN, Severity.LOSS, text, place, commands.record(offset), count=unclean)
     if timeline is not None:
         yield from filter(None, map(_flapping, timeline.brokers))
         yield from _quorum(timeline)

@@ -191,6 +191,8 @@ def test_damage_is_told_and_ends_with_2(log: Path, tmp_path: Path) -> None:
     assert "note: not all of the logs could be read" in done.err
     found = json.loads(done.text)
     assert [one["code"] for one in found["findings"] if one["code"] == "damage"] == ["damage"]
+    (lost,) = [one["text"] for one in found["findings"] if one["code"] == "damage"]
+    assert found["story"].endswith(f"Lost: {lost}.")
     assert found["sources"][0]["damage"] == 1
 
 

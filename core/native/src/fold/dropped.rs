@@ -32,14 +32,18 @@ impl Reason {
 /// The bits of an address; those above have the number of a reason.
 const ADDRESS_BITS: u32 = 56;
 const ADDRESS: u64 = (1 << ADDRESS_BITS) - 1;
+/// Records in a chunk.
+const CHUNK: usize = 1 << 13;
 /// The number of a reason that has no room above an address.
 const LATE: u64 = 255;
 
 /// Records that were left out, in 8 bytes for each: a hostile log can have millions.
 #[derive(Default, Clone)]
 pub struct Dropped {
-    /// Addresses, with the numbers of the first reasons above them.
-    places: Vec<u64>,
+    /// Addresses, with the numbers of the first reasons above them, in full chunks but the last:
+    /// one list of millions would take twice its memory while it grows.
+    places: Vec<Vec<u64>>,
+    count: usize,
     /// The numbers of later reasons, by the index of the record.
     late: FastMap<usize, u32>,
     texts: Vec<Arc<str>>,
@@ -48,7 +52,7 @@ pub struct Dropped {
 
 impl Dropped {
     pub fn count(&self) -> usize {
-        self.places.len()
+        self.count
     }
 
     pub fn add(&mut self, address: u64, reason: &str) {
@@ -63,30 +67,34 @@ impl Dropped {
             }
         };
         if u64::from(text_number) >= LATE {
-            self.late.insert(self.places.len(), text_number);
-        }
-        if self.places.len() == self.places.capacity() {
-            // By a little: of millions, doubled memory would be the most that a replay takes.
-            self.places.reserve_exact(self.places.len() / 16 + 1024);
+            self.late.insert(self.count, text_number);
         }
         let above = u64::from(text_number).min(LATE);
-        self.places
-            .push(above << ADDRESS_BITS | (address & ADDRESS));
+        let place = above << ADDRESS_BITS | (address & ADDRESS);
+        match self.places.last_mut().filter(|last| last.len() < CHUNK) {
+            Some(last) => last.push(place),
+            None => self.places.push(vec![place]),
+        }
+        self.count += 1;
     }
 
     /// About the bytes of a copy.
     pub fn size(&self) -> usize {
-        self.places.len() * 8
+        self.count * 8
     }
 
     /// Remove all but the first *count* records.
     pub fn truncate(&mut self, count: usize) {
-        self.places.truncate(count);
+        self.count = self.count.min(count);
+        self.places.truncate(self.count.div_ceil(CHUNK));
+        if let Some(last) = self.places.get_mut(self.count / CHUNK) {
+            last.truncate(self.count % CHUNK);
+        }
         self.late.retain(|index, _| *index < count);
     }
 
     pub fn get(&self, number: usize) -> Option<(u64, &str)> {
-        let place = *self.places.get(number)?;
+        let place = *self.places.get(number / CHUNK)?.get(number % CHUNK)?;
         let reason = match place >> ADDRESS_BITS {
             LATE => *self.late.get(&number)? as usize,
             reason => reason as usize,
