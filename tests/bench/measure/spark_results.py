@@ -58,7 +58,7 @@ def page(rows: Iterable[Row], before: Path, conditions: str, runs: int) -> str:
 
 
 def _key(name: str) -> str:
-    return re.sub(r"[\d,]+ lines in .*", "", name)
+    return re.sub(r"[\d,]+ lines in \d+ s", "", name)
 
 
 def _excess(line: str) -> float:
