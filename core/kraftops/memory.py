@@ -77,7 +77,7 @@ class Meter:
 
     A file of zeros would keep a command busy for hours. Both engines count the same: a batch that
     the compiled engine inflates, and then leaves to the reference, counts once. A batch takes
-    *free* bytes without a call of *await_turn*.
+    *free* bytes, in its file or inflated, without a call of *await_turn*.
     """
 
     budget: Budget

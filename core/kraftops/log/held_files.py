@@ -10,7 +10,7 @@ from kraftops.errors import SourceError
 from kraftops.fileio.mounts import extent_at
 from kraftops.log.log_file import LogFile
 from kraftops.log.reader import LogReader
-from kraftops.memory import Budget
+from kraftops.memory import Meter
 
 LARGEST_OF_LOAD = 4 << 10  # bytes: checkpoints; of a larger index or log a load reads little
 LARGEST_OF_CHECK = 64 << 10  # bytes: most indexes, and the logs of idle partitions: all is read
@@ -79,11 +79,11 @@ class _HeldFile(LogFile):
         """Keep it: others read it too."""
 
     def batches(
-        self, start: int = 0, stop: int | None = None, budget: Budget | None = None
+        self, start: int = 0, stop: int | None = None, meter: Meter | None = None
     ) -> LogReader:
         """Return the batches from byte *start* up to byte *stop* or the end."""
         stop = self.size if stop is None else min(stop, self.size)
-        return LogReader(BytesIO(self._content[start:stop]).read, start, stop, None, budget)
+        return LogReader(BytesIO(self._content[start:stop]).read, start, stop, None, meter)
 
     def read_at(self, position: int, size: int) -> bytes:
         """Return up to *size* bytes at *position*, fewer only at the end of the file."""

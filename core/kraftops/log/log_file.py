@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Self, cast
 from kraftops.errors import SourceError
 from kraftops.fileio.mounts import Extent, extent_at
 from kraftops.log.reader import BLOCK, LogReader
-from kraftops.memory import Budget
+from kraftops.memory import Meter
 from kraftops.uris import is_remote
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class LogFile:
             self._file.close()
 
     def batches(
-        self, start: int = 0, stop: int | None = None, budget: Budget | None = None
+        self, start: int = 0, stop: int | None = None, meter: Meter | None = None
     ) -> LogReader:
         """Return the batches from byte *start*, a batch's first, up to byte *stop* or the end.
 
@@ -76,7 +76,7 @@ class LogFile:
         except OSError as error:
             raise _unreadable(self.path, error) from None
         seek_data = None if is_remote(self.path) else self._seek_data
-        return LogReader(self._read, start, stop, seek_data, budget)
+        return LogReader(self._read, start, stop, seek_data, meter)
 
     def expect(self, start: int, stop: int) -> None:
         """Announce that the bytes from *start* to *stop* are read next, in order."""

@@ -13,7 +13,7 @@ from google_crc32c import extend as crc32c_extend
 from kraftops.errors import SourceError
 from kraftops.log.batch import CRC_START, HEADER_SIZE, LOG_OVERHEAD, SMALLEST_LENGTH, Batch
 from kraftops.log.zeros import are_zeros
-from kraftops.memory import Budget, run_budget
+from kraftops.memory import Meter, run_budget
 
 BLOCK = 1 << 20  # one read has many batches: producers' batch.size is 16 KiB
 LARGEST_BATCH = 256 * 1024 * 1024
@@ -72,9 +72,9 @@ class LogReader:
         start: int,
         stop: int | None,
         seek_data: Callable[[int], int] | None = None,
-        budget: Budget | None = None,
+        meter: Meter | None = None,
     ) -> None:
-        """Make a reader of the bytes from *start* to *stop*, within *budget*, or that of the run.
+        """Make a reader of the bytes from *start* to *stop*, within the budget of *meter*.
 
         *read* returns the next bytes, at most as many as it is asked for, and none at the end of
         the source. Without *stop* the iteration ends there. *seek_data* moves a sparse file from a
@@ -87,7 +87,8 @@ class LogReader:
         self._base = start  # position of the buffer's first byte
         self._stop = _UNKNOWN_END if stop is None else stop
         self._archive_damage = ""
-        self._largest = min(LARGEST_BATCH, (budget or run_budget()).batch)
+        self._meter = meter or run_budget().meter()
+        self._largest = min(LARGEST_BATCH, self._meter.budget.batch)
         self.lost = 0
         """Bytes before *stop* that the source did not have."""
         self.end: LogEnd | None = None
@@ -177,6 +178,8 @@ class LogReader:
 
     def _fill(self, size: int) -> bool:
         """Fill the buffer with *size* bytes of the next batch; False if the source lost them."""
+        if size > self._meter.free:
+            self._meter.await_turn()
         parts = [self._buffer[self._pos :]]
         self._base += self._pos
         self._pos = 0

@@ -13,7 +13,7 @@ from kraftops.log.files import ARCHIVES, STANDARD_INPUT
 from kraftops.log.log_file import LogFile
 from kraftops.log.reader import BLOCK, DamagedArchive, EndReason, LogEnd, LogReader
 from kraftops.log.zeros import are_zeros
-from kraftops.memory import MOST_RATIO, Budget
+from kraftops.memory import MOST_RATIO, Meter
 
 _STDIN_FD = 0
 _ANY_RATIO_BYTES = 1 << 31
@@ -85,7 +85,7 @@ class LogStream:
             self._file.__exit__(*error)
 
     def batches(
-        self, start: int = 0, stop: int | None = None, budget: Budget | None = None
+        self, start: int = 0, stop: int | None = None, meter: Meter | None = None
     ) -> LogReader:
         """Return the batches from byte *start*, a batch's first, up to byte *stop* or the end.
 
@@ -96,7 +96,7 @@ class LogStream:
             SourceError: standard input was read already; while iterating, it cannot be read.
         """
         read = _reader_of(_between(self._blocks(), start, stop))
-        return LogReader(read, start, None, None, budget)
+        return LogReader(read, start, None, None, meter)
 
     def spooled(self) -> SpooledLog:
         """Return the log copied to a temporary file, which can be read in any order.
@@ -130,7 +130,7 @@ class MemoryLog(LogStream):
         self,
         start: int = 0,
         stop: int | None = None,  # noqa: ARG002 - there are no others
-        budget: Budget | None = None,  # noqa: ARG002 - they are held already
+        meter: Meter | None = None,  # noqa: ARG002 - they are held already
     ) -> LogReader:
         """Return the batches; the first begins at byte *start* of a log."""
         return _MemoryReader(self._batches, start)

@@ -54,7 +54,7 @@ def part_outcomes(
     if query.salvage:
         yield from _salvaged_outcomes(log, part._replace(stop=stop), scan, request, report)
         return
-    reader = log.batches(part.start, stop, query.budget)
+    reader = log.batches(part.start, stop, scan.meter)
     yield from scan.outcomes(reader)
     assert reader.end
     end: LogEnd = reader.end

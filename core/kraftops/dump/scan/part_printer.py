@@ -138,8 +138,8 @@ class PartPrinter:
         start, stop = part.start, limit if part.stop is None else part.stop
         if log.size is not None:
             start, stop = min(start, log.size), log.size if stop is None else min(stop, log.size)
-        reader = log.batches(start, stop, query.budget)
         self._scan = scan = open_scan(Request(part.path, query, turn=self._turn))
+        reader = log.batches(start, stop, scan.meter)
         batch = None
         if name.is_stdin and not part.start:
             offset, batch = _first_offset(reader)

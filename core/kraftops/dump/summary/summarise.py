@@ -85,7 +85,7 @@ def _add_batches(
     counter: FileCounter, log: LogFile | LogStream, start: int, stop: int | None
 ) -> None:
     """Count the batches of a log up to the first damage, and the bytes after them."""
-    batches = log.batches(start, stop, counter.query.budget)
+    batches = log.batches(start, stop, counter.meter)
     while True:
         counter.add_windows(batches)
         batch = batches.next_batch()

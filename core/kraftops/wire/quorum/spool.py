@@ -13,7 +13,7 @@ from kraftops.log.batch import Batch
 from kraftops.log.log_file import LogFile
 from kraftops.log.reader import LogReader
 from kraftops.log.streams import OpenName
-from kraftops.memory import Budget
+from kraftops.memory import Meter
 
 AddNext = Callable[[], Batch | None]
 """Adds the next batch to the spool and returns it; None at the end."""
@@ -97,12 +97,12 @@ class _SpoolFile(LogFile):
         self.size = os.fstat(fd).st_size
 
     def batches(
-        self, start: int = 0, stop: int | None = None, budget: Budget | None = None
+        self, start: int = 0, stop: int | None = None, meter: Meter | None = None
     ) -> LogReader:
         if not self._sources:
-            return super().batches(start, stop, budget)
+            return super().batches(start, stop, meter)
         read = _growing(self._file.fileno(), start, self._sources[0])
-        return LogReader(read, start, None, None, budget)
+        return LogReader(read, start, None, None, meter)
 
 
 def _growing(fd: int, start: int, add_next: AddNext) -> Callable[[int], bytes]:
