@@ -96,25 +96,43 @@ def _places_of(root: click.Context, words: str) -> list[str]:
     return sorted(filter(counts.get, counts), key=lambda line: -counts[line])[:_MOST_PLACES]
 
 
+def _plain(title: str) -> str:
+    """Return a title as people may type it: `exit codes` is the exit status."""
+    words = title.lower().replace("-", " ")
+    return "exit status" if words in ("exit code", "exit codes") else words
+
+
+def _code_named(topic: str) -> str | None:
+    """Return the code of a finding, error or outcome that a topic is, if it is one."""
+    from kraftops.checkup.codes import pages_of
+
+    try:
+        return pages_of(topic)[0].code
+    except UsageError:
+        return None
+
+
 def _chapters_text(root: click.Context, topic: str) -> str:
     """Return the chapters with a title; the exit status of all commands is that of `kraftops`.
 
     Raises:
         UsageError: there is none.
     """
-    words = topic.lower().replace("-", " ")
+    words = _plain(topic)
     chapters = list(_chapters(root))
     texts: dict[str, str] = {}
     for tool, title, text in chapters:
-        if title.lower() == words:
+        if _plain(title) == words:
             texts.setdefault(text, f"{tool}: {title}")
     if words == "exit status":
         texts = dict([next(iter(texts.items()))])
     if not texts:
-        titles = [title.lower() for _, title, _ in chapters]
+        titles = [_plain(title) for _, title, _ in chapters]
         near = nearest(words, [*titles, *root.command.list_commands(root)])  # type: ignore[attr-defined]
         hint = f"perhaps {near} is meant" if near else "kraftops help lists them"
         places = _places_of(root, words)
+        if code := _code_named(topic):
+            places.insert(0, f"kraftops explain {code}")
         raise UsageError(
             f"there is no command and no topic {topic!r}",
             hint=f"see {', or '.join(places)}" if places else hint,

@@ -191,7 +191,7 @@ def _shown(
         elif change.table == "brokers":
             broker: Any = change.key[0]
             kind, what = "broker", f"broker {broker}"
-            before, after = _broker_texts(steps[address, broker])
+            before, after = _broker_texts(image, steps[address, broker])
         else:
             kind = _KINDS[change.table]
             what, text = words_of(image, change)
@@ -226,8 +226,13 @@ def _topic(
     return "topic-created", name, None, text
 
 
-def _broker_texts(step: BrokerStep) -> tuple[str | None, str]:
-    before, after = status_text(step.before), broker_text(step.state, step.before)
+def _broker_texts(image: MetadataImage, step: BrokerStep) -> tuple[str | None, str]:
+    state = step.state
+    if state is not None and step.is_registration:
+        # The states of a timeline have no endpoints, of which a log has many.
+        registered = registered_broker(image.read(step.address)[1])
+        state = {**state, "endPoints": registered["endPoints"]}
+    before, after = status_text(step.before), broker_text(state, step.before)
     if after == before and after is not None:
         after += ", other fields"
     return before, after or _UNREGISTERED

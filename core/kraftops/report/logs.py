@@ -55,9 +55,10 @@ def logs_part(
     order = sorted(summaries, key=lambda log: _rank(fields[log]))
     sources = [_source(log, fields[log], known_since) for log in order]
     logs = [_log(log, summaries[log], fields[log], folder) for log in order[:MOST_LOGS]]
-    groups = sorted(_groups(fields, folder), key=lambda group: (-(group.lag or 0), group.name))
+    newest = _newest_copies(fields)
+    groups = sorted(_groups(newest, folder), key=lambda group: (-(group.lag or 0), group.name))
     transactions = sorted(
-        _transactions(fields, folder), key=lambda group: (group.since or 0, group.producer_id)
+        _transactions(newest, folder), key=lambda group: (group.since or 0, group.producer_id)
     )
     more = document.More(
         sources=max(len(sources) - MOST_SOURCES, 0),
@@ -72,6 +73,16 @@ def logs_part(
         tuple(transactions[:MOST_TRANSACTIONS]),
         more,
     )
+
+
+def _newest_copies(
+    fields: Mapping[LogKey, Mapping[str, Any]],
+) -> dict[LogKey, Mapping[str, Any]]:
+    """Return one copy of each partition, that with the highest offset: several brokers have it."""
+    newest: dict[object, LogKey] = {}
+    for log in sorted(fields, key=lambda log: fields[log]["offsets"]["last"] or 0):
+        newest[log if log.topic is None else (log.topic, log.partition)] = log
+    return {log: fields[log] for log in fields if log in newest.values()}
 
 
 def _rank(fields: Mapping[str, Any]) -> tuple[object, ...]:

@@ -414,3 +414,11 @@ def test_a_log_of_the_authorizer_without_requests_says_what_to_set(
     done = _run(log, "--authorizer-log", tmp_path / "empty.log", "--format", "json")
     assert done.code == 0
     assert "kafka.authorizer.logger is at DEBUG" in done.err
+
+
+def test_a_group_and_a_transaction_of_three_copies_count_once() -> None:
+    found = json.loads(_run("docs/cluster.tar.gz", "--format", "json").text)
+
+    assert [(group["name"], group["lag"]) for group in found["groups"]] == [("billing", 1300)]
+    places = [(open_["topic"], open_["partition"]) for open_ in found["transactions"]]
+    assert places == [("payments", 0), ("payments", 1)]

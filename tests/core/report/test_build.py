@@ -152,7 +152,7 @@ def test_changes_have_before_and_after(report: Report) -> None:
     assert found["config", "BROKER:1 ssl.keystore.password", 3] == (None, "<redacted>")
     assert found["scram", "SCRAM-SHA-256 of alice", 3] == (None, "4096 iterations")
     assert found["broker", "broker 1", 10] == ("active", "fenced")
-    assert found["broker", "broker 2", 0] == (None, "active, registered at no listener, rack r1")
+    assert found["broker", "broker 2", 0] == (None, "active, registered at b2:9092, rack r1")
     assert found["feature", "metadata.version", 0] == (None, "4.0-IV3")
     created = found["topic-created", "topic orders", 1][1]
     assert created

@@ -166,6 +166,7 @@ function transactions() {
 }
 
 function sources() {
+  if (!report.sources.length) return; // an examination counts no records
   fill(
     "sources",
     table({

@@ -41,7 +41,7 @@ function header() {
         number(cluster.partitions),
         `in ${plural(cluster.topics, "topic")}`,
       ],
-      [
+      sources.length > 0 && [
         "Read",
         plural(sum(sources.map((each) => each.records)), "record"),
         `${bytes(sum(sources.map((each) => each.bytes)))} in ${plural(sources.length + report.more.sources, "source")}`,
@@ -121,6 +121,11 @@ function incidents() {
 
 const SEVERITIES = ["loss", "stops", "risk", "note"];
 
+/** Returns a line for each text, with what it is before it. */
+function labelled(label, texts) {
+  return texts.map((text) => el("p.where", {}, `${label}: `, name(text, Infinity)));
+}
+
 function findings() {
   const rows = [...report.findings].sort(
     (one, other) => SEVERITIES.indexOf(one.severity) - SEVERITIES.indexOf(other.severity),
@@ -167,7 +172,10 @@ function findings() {
                   .filter(Boolean)
                   .flatMap((part, at) => (at ? [" · ", part] : [part])),
               ),
-              command(row.commands[0] ?? null),
+              labelled("evidence", row.evidence.map((fact) => `${fact.source}: ${fact.fact}`)),
+              labelled("so", isNone(row.consequence) ? [] : [row.consequence]),
+              labelled("cure", isNone(row.cure) ? [] : [row.cure]),
+              row.commands.map(command),
             ),
           ),
         ),
