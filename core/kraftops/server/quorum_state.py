@@ -51,7 +51,7 @@ def leader_epoch(path: str) -> int | None:
 def elected(path: str) -> int | None:
     """Return the leader for which the node of a file has voted, and which it is not, if known.
 
-    A node that is elected keeps no vote (`LeaderState.election`; 3.9.1 to 4.3.1).
+    A node that is elected keeps no vote (`LeaderState.election`, 4.3.1).
     """
     if problem(path):
         return None
