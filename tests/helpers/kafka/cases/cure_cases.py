@@ -314,6 +314,7 @@ CURES: Mapping[str, Case] = {
     # Configuration and names
     "bad-configuration": _case("two", configured({"num.partitions": "many"}), as_configured),
     "ignored-key": _case("static", configured({"zookeeper.connect": "a:2181"}), as_configured),
+    "misspelt-key": _case("static", configured({"num.io.thread": "2"}), as_configured),
     "unresolved-listener": _case(
         "controller",
         configured({"listeners": "CONTROLLER://nowhere.invalid:{port}"}),
