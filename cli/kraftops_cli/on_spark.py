@@ -7,23 +7,31 @@ from functools import partial
 
 import click
 
-from kraftops_cli.dump_log import options as declared
-from kraftops_cli.dump_log.filters import filter_options
-from kraftops_cli.dump_log.options import DumpOptions, dump_options
-from kraftops_cli.report.options import ReportOptions, report_options
+from kraftops_cli.dump_log.filters import FILTERS
+from kraftops_cli.dump_log.options import (
+    COUNTING,
+    READING,
+    DumpOptions,
+    dump_options,
+    dump_parameters,
+)
+from kraftops_cli.dump_log.options import GROUPS as DUMP_GROUPS
+from kraftops_cli.live.options import LIVE
+from kraftops_cli.report.options import ReportOptions
 from kraftops_cli.spark.options import (
     GROUPS,
-    OF_DUMP,
-    SHARED_OPTIONS,
+    OF_SPARK_COMMANDS,
+    OF_SPARK_DUMPS,
     SparkFindOptions,
     refuse_local,
     spark_request,
 )
 from kraftops_cli.syntax import jopt
 from kraftops_cli.syntax.argparse4j import Argparse4j
-from kraftops_cli.syntax.command import GroupedCommand, ToolGroup, added
+from kraftops_cli.syntax.command import GroupedCommand, ToolGroup
 from kraftops_cli.syntax.environment import SPARK, environment
 from kraftops_cli.syntax.exit_status import exit_status
+from kraftops_cli.syntax.option_fields import argument, parameters
 from kraftops_cli.terminal.streams import Terminal
 
 _SYNTAX = Argparse4j(expands_files=False)
@@ -34,7 +42,7 @@ _HERE = "kraftops_cli.on_spark"
 class IndexOptions(SparkFindOptions):
     """The options of `kraftops spark index`."""
 
-    directory: str
+    directory: str = argument(metavar="DIRECTORY", type=click.Path(readable=False))
 
 
 @click.group(
@@ -64,7 +72,7 @@ _command = partial(
     click.command,
     cls=GroupedCommand,
     syntax=jopt.click_arguments,
-    groups={**declared.GROUPS, **GROUPS},
+    groups={**DUMP_GROUPS, **GROUPS},
     sections=(exit_status({2: "there is damage."}),),
 )
 
@@ -72,11 +80,12 @@ _command = partial(
 @_command(
     name="dump",
     options=partial(dump_options, spark=True),
+    params=dump_parameters(
+        *("paths", *OF_SPARK_DUMPS, *READING, *FILTERS, "form", "csv_safe", "output"),
+        *("overwrite", "max_output", "show_secrets"),
+    ),
     help="Write records to files or tables, or answer SQL about them.",
 )
-@added(declared.PATHS, SHARED_OPTIONS, OF_DUMP, declared.DECODERS, declared.READING)
-@filter_options
-@added(declared.OUTPUT)
 @click.pass_context
 def dump(ctx: click.Context, options: DumpOptions) -> int:
     return _run(ctx, options)
@@ -85,11 +94,12 @@ def dump(ctx: click.Context, options: DumpOptions) -> int:
 @_command(
     name="summary",
     options=partial(dump_options, spark=True, summary=True),
+    params=dump_parameters(
+        *("paths", *OF_SPARK_COMMANDS, *READING, *FILTERS, *COUNTING, "output", "overwrite"),
+        answers=True,
+    ),
     help="Count records and bytes of logs: a line for each log, or all about one.",
 )
-@added(declared.PATHS, SHARED_OPTIONS, declared.DECODERS, declared.READING)
-@filter_options
-@added(declared.COUNTING, declared.FORM, declared.OUTPUT_FILE)
 @click.pass_context
 def summary(ctx: click.Context, options: DumpOptions) -> int:
     return _run(ctx, options)
@@ -98,9 +108,9 @@ def summary(ctx: click.Context, options: DumpOptions) -> int:
 @_command(
     name="check",
     options=partial(dump_options, spark=True, check=True),
+    params=dump_parameters("paths", *OF_SPARK_COMMANDS, answers=True),
     help="Say what is damaged in logs: each partition is a task.",
 )
-@added(declared.PATHS, SHARED_OPTIONS, declared.DECODERS, declared.FORM)
 @click.pass_context
 def check(ctx: click.Context, options: DumpOptions) -> int:
     return _run(ctx, options)
@@ -111,12 +121,11 @@ def check(ctx: click.Context, options: DumpOptions) -> int:
     syntax=_SYNTAX,
     name="report",
     options=partial(ReportOptions, spark=True),
+    params=[param for param in parameters(ReportOptions) if param.name not in (*LIVE, "spark")],
     groups=GROUPS,
     sections=(exit_status({2: "done; damage has hidden records."}),),
     help="Tell what happened: an HTML page in one file, or its data as JSON.",
 )
-@report_options
-@added(SHARED_OPTIONS)
 @click.pass_context
 def report(ctx: click.Context, options: ReportOptions) -> int:
     from kraftops_cli.report.run import run_report
@@ -129,6 +138,7 @@ def report(ctx: click.Context, options: ReportOptions) -> int:
     syntax=_SYNTAX,
     name="index",
     options=partial(IndexOptions, spark=True),
+    params=parameters(IndexOptions, "directory", *OF_SPARK_COMMANDS),
     groups=GROUPS,
     sections=(exit_status(),),
     examples=(("list a bucket of logs", "kraftops spark index s3://b/topics"),),
@@ -139,8 +149,6 @@ The list is _kraftops-segments.parquet there. Later runs read only new and chang
 Tables of the data source leave out segments in which the list says that no record can match, and
 the list itself answers questions about ends and counts.""",
 )
-@click.argument("directory", metavar="DIRECTORY", type=click.Path(readable=False))
-@added(SHARED_OPTIONS)
 @click.pass_context
 def index(ctx: click.Context, options: IndexOptions) -> int:
     from kraftops.dump.sources.names import expand

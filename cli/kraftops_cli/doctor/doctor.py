@@ -17,9 +17,9 @@ from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.syntax.option_fields import option
+from kraftops_cli.syntax.shared_options import OVERWRITE_ATTRIBUTES
 from kraftops_cli.terminal.answer import FORM_ATTRIBUTES, print_answer
 from kraftops_cli.terminal.failure import code_with_skipped
-from kraftops_cli.terminal.options import OVERWRITE_ATTRIBUTES
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_cli.version import VERSION
 

@@ -6,14 +6,19 @@ from functools import partial
 
 import click
 
-from kraftops_cli.dump_log import options as declared
-from kraftops_cli.dump_log.filters import filter_options
+from kraftops_cli.dump_log.filters import FILTERS
 from kraftops_cli.dump_log.manual import EXAMPLES, SECTIONS
-from kraftops_cli.dump_log.options import DumpOptions, dump_options
-from kraftops_cli.live.options import live_options
-from kraftops_cli.spark.options import spark_options
+from kraftops_cli.dump_log.options import (
+    COUNTING,
+    GROUPS,
+    READING,
+    DumpOptions,
+    dump_options,
+    dump_parameters,
+)
+from kraftops_cli.live.options import LIVE
 from kraftops_cli.syntax import jopt
-from kraftops_cli.syntax.command import GroupedCommand, PathsCommand, ToolCommand, added
+from kraftops_cli.syntax.command import GroupedCommand, PathsCommand, ToolCommand
 from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.version import KAFKA_VERSION
 
@@ -22,7 +27,8 @@ from kraftops_cli.version import KAFKA_VERSION
     cls=PathsCommand,
     syntax=jopt.click_arguments,
     options=dump_options,
-    groups=declared.GROUPS,
+    params=dump_parameters(),
+    groups=GROUPS,
     elsewhere={
         "Checking and counting": "kraftops dump-log check, and kraftops dump-log summary",
         "Spark": "kraftops spark dump",
@@ -35,16 +41,6 @@ from kraftops_cli.version import KAFKA_VERSION
     examples=EXAMPLES,
     sections=SECTIONS,
     help="Print log segments, snapshots and indexes: batches, and records with their contents.",
-)
-@added(declared.PATHS, declared.KAFKAS, declared.DECODERS, declared.READING)
-@added(declared.REMOTE_METADATA)
-@live_options
-@filter_options
-@added(declared.LIMITS, declared.OUTPUT, declared.SUMMARY, declared.COUNTING)
-@added(declared.FOLLOW, declared.CHECK, declared.JOBS)
-@spark_options
-@click.option(
-    "--version", is_flag=True, help="Print the version of Kafka that this tool stands for."
 )
 @click.pass_context
 def dump_log(ctx: click.Context, options: DumpOptions) -> int:
@@ -60,6 +56,7 @@ def dump_log(ctx: click.Context, options: DumpOptions) -> int:
     cls=ToolCommand,
     syntax=jopt.click_arguments,
     options=partial(dump_options, check=True),
+    params=dump_parameters("paths", "remote_log_metadata", "jobs", answers=True),
     name="check",
     examples=(
         ("all partitions of a broker", "kraftops dump-log check /var/kafka"),
@@ -71,7 +68,6 @@ Say what is damaged in logs, and what a start would mend: a line for each findin
 
 The chapters "checking directories" and "checking files" of kraftops help have the rules.""",
 )
-@added(declared.PATHS, declared.DECODERS, declared.REMOTE_METADATA, declared.FORM, declared.JOBS)
 @click.pass_context
 def check(ctx: click.Context, options: DumpOptions) -> int:
     return _run_part(ctx, options)
@@ -81,7 +77,12 @@ def check(ctx: click.Context, options: DumpOptions) -> int:
     cls=GroupedCommand,
     syntax=jopt.click_arguments,
     options=partial(dump_options, summary=True),
-    groups=declared.GROUPS,
+    params=dump_parameters(
+        *("paths", *READING, *COUNTING, *LIVE, *FILTERS, "limit", "tail", "output", "overwrite"),
+        *("follow", "jobs"),
+        answers=True,
+    ),
+    groups=GROUPS,
     name="summary",
     examples=(
         ("the largest logs of a broker", "kraftops dump-log summary /var/kafka --sort bytes"),
@@ -94,10 +95,6 @@ hottest keys, open transactions, or groups with their lag.
 
 The chapter "summary" of kraftops help says what is counted.""",
 )
-@added(declared.PATHS, declared.DECODERS, declared.READING, declared.COUNTING)
-@live_options
-@filter_options
-@added(declared.LIMITS, declared.FORM, declared.OUTPUT_FILE, declared.FOLLOW, declared.JOBS)
 @click.pass_context
 def summary(ctx: click.Context, options: DumpOptions) -> int:
     return _run_part(ctx, options)

@@ -29,7 +29,7 @@ def is_live(ctx: click.Context, options: DumpOptions) -> bool:
         click.UsageError: an option needs --controllers, or excludes it.
     """
     option_texts = given_options(ctx)
-    chosen = next((name for name in LIVE[:2] if name in option_texts), None)
+    chosen = next((name for name in ("controllers", "config") if name in option_texts), None)
     if chosen is None:
         for name in LIVE:
             if name in option_texts:

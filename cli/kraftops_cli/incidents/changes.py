@@ -13,14 +13,15 @@ from kraftops.timeline.answer import LIKELY, NOBODY, UNLOGGED
 from kraftops.timeline.authorizer import allowed_requests, with_principals
 from kraftops.timeline.changes import CLIENT, KINDS
 from kraftops.timeline.selection import CHANGE, GROUP, ChangeFilter, by_cause, changes_where
-from kraftops_cli.incidents.sources import LogOptions, changes_of, log_options, opened
+from kraftops_cli.incidents.sources import LogOptions, changes_of, opened
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.environment import AUTHORIZER, environment
 from kraftops_cli.syntax.exit_status import exit_status
+from kraftops_cli.syntax.option_fields import option
+from kraftops_cli.syntax.shared_options import PRINCIPALS, AuthorizerOptions
 from kraftops_cli.syntax.values import Number
-from kraftops_cli.terminal.answer import FORM, print_answer
-from kraftops_cli.terminal.options import AUTHORIZER_LOG, PRINCIPALS
+from kraftops_cli.terminal.answer import print_answer
 from kraftops_terminal.tables import table_of, table_text
 
 EXAMPLES = (
@@ -49,15 +50,32 @@ _MOST_TOPICS = 8
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChangeOptions(LogOptions):
+class ChangeOptions(LogOptions, AuthorizerOptions):
     """The values of the options."""
 
-    kinds: tuple[str, ...] = ()
-    brokers: tuple[int, ...] = ()
-    topics: tuple[str, ...] = ()
-    where: tuple[str, ...] = ()
-    authorizer_logs: tuple[str, ...] = ()
-    group_by: str | None = None
+    kinds: tuple[str, ...] = option(
+        "--kind", type=click.Choice(KINDS), multiple=True, help="Only changes of this kind."
+    )
+    brokers: tuple[int, ...] = option(
+        "--broker",
+        type=Number(0x7FFFFFFF),
+        metavar="ID",
+        multiple=True,
+        help="Only changes about this broker, as one that leads, led, came to an ISR or left it, or"
+        " about the configuration of it or of all brokers.",
+    )
+    topics: tuple[str, ...] = option(
+        "--topic", metavar="GLOB", multiple=True, help="Only changes of these topics."
+    )
+    where: tuple[str, ...] = option(
+        "--where",
+        metavar="CONDITION",
+        multiple=True,
+        help="Only changes for which this is true, as \"new ~ 'unclean' and offset > 100\".",
+    )
+    group_by: str | None = option(
+        "--group-by", type=click.Choice(("cause",)), help="A line for each cause, with its changes."
+    )
 
 
 @click.command(
@@ -70,33 +88,6 @@ class ChangeOptions(LogOptions):
     answer="kraftops.timeline.answer:CHANGES",
     help="Show what changed: from what, to what, and what changed it.",
 )
-@log_options
-@click.option(
-    "--kind", "kinds", type=click.Choice(KINDS), multiple=True, help="Only changes of this kind."
-)
-@click.option(
-    "--broker",
-    "brokers",
-    type=Number(0x7FFFFFFF),
-    metavar="ID",
-    multiple=True,
-    help="Only changes about this broker, as one that leads, led, came to an ISR or left it, or"
-    " about the configuration of it or of all brokers.",
-)
-@click.option(
-    "--topic", "topics", metavar="GLOB", multiple=True, help="Only changes of these topics."
-)
-@click.option(
-    "--where",
-    metavar="CONDITION",
-    multiple=True,
-    help="Only changes for which this is true, as \"new ~ 'unclean' and offset > 100\".",
-)
-@AUTHORIZER_LOG
-@click.option(
-    "--group-by", type=click.Choice(("cause",)), help="A line for each cause, with its changes."
-)
-@FORM
 @click.pass_context
 def changes(ctx: click.Context, options: ChangeOptions) -> int:
     """Print the changes that options choose; return the exit code."""

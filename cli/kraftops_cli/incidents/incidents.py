@@ -8,11 +8,11 @@ from kraftops.answers.fields import json_of
 from kraftops.timeline.answer import INCIDENT
 from kraftops.timeline.incidents import incidents_of
 from kraftops.timeline.rules import RULES
-from kraftops_cli.incidents.sources import LogOptions, changes_of, log_options, opened
+from kraftops_cli.incidents.sources import LogOptions, changes_of, opened
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.exit_status import exit_status
-from kraftops_cli.terminal.answer import FORM, print_answer
+from kraftops_cli.terminal.answer import print_answer
 from kraftops_terminal.tables import table_of, table_text
 
 EXAMPLES = (
@@ -40,8 +40,6 @@ SECTIONS = (
     answer="kraftops.timeline.answer:INCIDENTS",
     help="Show what happened: incidents by cause, from begin to end, and what they did.",
 )
-@log_options
-@FORM
 @click.pass_context
 def incidents(ctx: click.Context, options: LogOptions) -> int:
     """Print the incidents of a log; return the exit code."""

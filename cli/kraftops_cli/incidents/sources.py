@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple, TypeVar
-
-import click
+from typing import NamedTuple
 
 from kraftops.dump.sources.missing import refuse_configurations, refuse_missing
 from kraftops.errors import SourceError, UsageError
@@ -17,38 +15,25 @@ from kraftops.image.load.log_size import newest_time
 from kraftops.image.state.findings import CUTS_SHORT
 from kraftops.report.metadata_log import Span
 from kraftops.timeline.changes import ChangeLog, read_changes
-from kraftops_cli.live.options import QuorumOptions, live_options
+from kraftops_cli.live.options import QuorumOptions
 from kraftops_cli.report.sources import furthest_log, metadata_log_names
+from kraftops_cli.syntax.option_fields import argument, option
+from kraftops_cli.syntax.shared_options import SpanOptions
+from kraftops_cli.terminal.answer import FORM_ATTRIBUTES
 from kraftops_cli.terminal.failure import code_with_skipped
-from kraftops_cli.terminal.options import SINCE, UNTIL
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_cli.terminal.times import note_earlier_end, read_span
 
-F = TypeVar("F", bound=Callable[..., object])
 CUT_SHORT = 2
 """The exit code where damage hides a part of the log."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class LogOptions(QuorumOptions):
+class LogOptions(QuorumOptions, SpanOptions):
     """The values of the options that name a log and a span; *form* is text or json."""
 
-    sources: tuple[str, ...] = ()
-    since: str | None = None
-    until: str | None = None
-    form: str = "text"
-
-
-def log_options(command: F) -> F:
-    """Add the sources, the options of running controllers, and the span, to a command."""
-    for add in (
-        UNTIL,
-        SINCE,
-        live_options,
-        click.argument("sources", metavar="SOURCE…", nargs=-1),
-    ):
-        command = add(command)
-    return command
+    sources: tuple[str, ...] = argument(metavar="SOURCE…", nargs=-1)
+    form: str = option("--format", **FORM_ATTRIBUTES)
 
 
 class OpenedLog(NamedTuple):

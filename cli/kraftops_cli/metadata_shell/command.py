@@ -21,13 +21,14 @@ from kraftops_cli.metadata_shell.arguments import (
     usual_form,
 )
 from kraftops_cli.metadata_shell.request import ShellRequest
-from kraftops_cli.spark.options import SHARED, SparkFindOptions, spark_find_options, spark_request
+from kraftops_cli.spark.options import SHARED, SparkFindOptions, spark_request
 from kraftops_cli.syntax.argparse4j import Argparse4j
-from kraftops_cli.syntax.command import GroupedCommand, added
+from kraftops_cli.syntax.command import GroupedCommand
 from kraftops_cli.syntax.environment import SPARK, environment
 from kraftops_cli.syntax.errors import BadArguments
 from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.syntax.given import given_options
+from kraftops_cli.syntax.option_fields import argument, option
 from kraftops_cli.syntax.values import Seconds
 from kraftops_cli.terminal.failure import code_with_skipped
 from kraftops_cli.terminal.streams import Terminal
@@ -108,46 +109,75 @@ class _Time(click.ParamType[str]):
 class ShellOptions(QuorumOptions, SparkFindOptions):
     """The values of the options; *config* is of the node whose log is the source, too."""
 
-    snapshot: str | None = None
-    form: str | None = None
-    at_offset: int | None = None
-    at_time: str | None = None
-    dialect: str = "kafka"
-    show_secrets: bool = False
-    follow: bool = False
-    keeps_history: bool = True
-    words: tuple[str, ...] = ()
+    snapshot: str | None = option(
+        "-s",
+        "--snapshot",
+        metavar="SOURCE",
+        help="A snapshot, a segment, or a directory or archive with the metadata log.",
+    )
+    config: str | None = option(
+        "-c",
+        "--config",
+        metavar="FILE",
+        help="The configuration of a node; its metadata log is the source.",
+    )
+    controllers: str | None = option(
+        "-C",
+        "--controllers",
+        metavar="[ID@]HOST:PORT,...",
+        help="Controllers of a running quorum, as addresses or voters; its log is the source.",
+    )
+    command_config: str | None = option(
+        "--command-config",
+        metavar="FILE",
+        help="Client properties for the controllers: authentication and trust.",
+    )
+    timeout: float | None = option(
+        "--timeout",
+        metavar="SECONDS",
+        type=Seconds(),
+        help="Longest wait for an answer of controllers; 15 unless the file has another.",
+    )
+    expect_cluster_id: str | None = option(
+        "--expect-cluster-id", metavar="ID", help="Refuse a quorum of another cluster."
+    )
+    form: str | None = option(
+        FORM_OPTION,
+        type=click.Choice(FORMS),
+        help="The form of Kafka's shell, or ours: with JSON and more commands.",
+    )
+    at_offset: int | None = option(
+        "--at-offset", type=int, help="Show the state after the record of this offset."
+    )
+    at_time: str | None = option(
+        "--at-time", type=_Time(), help="Show the state at a time, or a duration ago."
+    )
+    follow: bool = option(
+        "--follow",
+        is_flag=True,
+        help="Run a command again whenever the metadata has changed; a session follows it anyway.",
+    )
+    dialect: str = option("--dialect", default="kafka", help="The dialect of the records.")
+    show_secrets: bool = option(
+        "--show-secrets", is_flag=True, help="Do not redact passwords and keys."
+    )
+    keeps_history: bool = option(
+        "--no-history",
+        is_flag=True,
+        flag_value=False,
+        default=True,
+        show_default=False,
+        help="Do not keep the lines of an interactive session.",
+    )
+    words: tuple[str, ...] = argument(metavar="[COMMAND]", nargs=-1)
 
 
 GROUPS = {
     "Source": ("snapshot", "config", "controllers", *_OF_CONTROLLERS, "dialect"),
     "State": ("at_offset", "at_time", "follow"),
     "Options": (),
-    "Spark": tuple(SHARED),
+    "Spark": SHARED,
 }
-
-SOURCE = (
-    click.option(
-        "-s",
-        "--snapshot",
-        metavar="SOURCE",
-        help="A snapshot, a segment, or a directory or archive with the metadata log.",
-    ),
-    click.option(
-        "-c",
-        "--config",
-        metavar="FILE",
-        help="The configuration of a node; its metadata log is the source.",
-    ),
-)
-STATE = (
-    click.option("--at-offset", type=int, help="Show the state after the record of this offset."),
-    click.option("--at-time", type=_Time(), help="Show the state at a time, or a duration ago."),
-    click.option(
-        "--dialect", default="kafka", help="The dialect of the records.", show_default=True
-    ),
-    click.option("--show-secrets", is_flag=True, help="Do not redact passwords and keys."),
-)
 
 
 class ShellCommand(GroupedCommand):
@@ -169,23 +199,7 @@ class ShellCommand(GroupedCommand):
     groups=GROUPS,
     syntax=ShellSyntax(
         Argparse4j(
-            ours=frozenset(
-                {
-                    "at_offset",
-                    "at_time",
-                    "command_config",
-                    "config",
-                    "controllers",
-                    "dialect",
-                    "expect_cluster_id",
-                    "follow",
-                    "form",
-                    "keeps_history",
-                    "show_secrets",
-                    "timeout",
-                    *SHARED,
-                }
-            ),
+            kafkas=frozenset({"snapshot", "help"}),
             exclusive=(
                 ("at_offset", "at_time", "follow"),
                 ("snapshot", "config"),
@@ -207,47 +221,6 @@ class ShellCommand(GroupedCommand):
     ),
     help="Browse the metadata of a cluster as a tree.",
 )
-@added(SOURCE)
-@click.option(
-    FORM_OPTION,
-    "form",
-    type=click.Choice(FORMS),
-    help="The form of Kafka's shell, or ours: with JSON and more commands.",
-)
-@click.option(
-    "-C",
-    "--controllers",
-    metavar="[ID@]HOST:PORT,...",
-    help="Controllers of a running quorum, as addresses or voters; its log is the source.",
-)
-@click.option(
-    "--command-config",
-    metavar="FILE",
-    help="Client properties for the controllers: authentication and trust.",
-)
-@click.option(
-    "--timeout",
-    metavar="SECONDS",
-    type=Seconds(),
-    help="Longest wait for an answer of controllers; 15 unless the file has another.",
-)
-@click.option("--expect-cluster-id", metavar="ID", help="Refuse a quorum of another cluster.")
-@click.option(
-    "--follow",
-    is_flag=True,
-    help="Run a command again whenever the metadata has changed; a session follows it anyway.",
-)
-@added(STATE)
-@click.option(
-    "--no-history",
-    "keeps_history",
-    is_flag=True,
-    flag_value=False,
-    default=True,
-    help="Do not keep the lines of an interactive session.",
-)
-@spark_find_options
-@click.argument("words", metavar="[COMMAND]", nargs=-1)
 @click.pass_context
 def metadata_shell(ctx: click.Context, options: ShellOptions) -> int:
     return run_shell(ctx, options)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import click
 
 from kraftops_cli.metadata_shell.arguments import split_words
-from kraftops_cli.metadata_shell.command import GROUPS, SOURCE, STATE, ShellOptions, run_shell
-from kraftops_cli.spark.options import SHARED_OPTIONS
+from kraftops_cli.metadata_shell.command import GROUPS, ShellOptions, run_shell
+from kraftops_cli.spark.options import OF_SPARK_COMMANDS
 from kraftops_cli.syntax.argparse4j import Argparse4j
-from kraftops_cli.syntax.command import GroupedCommand, added
+from kraftops_cli.syntax.command import GroupedCommand
 from kraftops_cli.syntax.exit_status import exit_status
+from kraftops_cli.syntax.option_fields import parameters
 
 _SYNTAX = Argparse4j(
     exclusive=(("at_offset", "at_time"), ("snapshot", "config")), expands_files=False
@@ -30,6 +31,14 @@ def _options(words: tuple[str, ...], **options: object) -> ShellOptions:
     cls=GroupedCommand,
     syntax=_arguments,
     options=_options,
+    params=[
+        *parameters(
+            ShellOptions,
+            *("snapshot", "config", "at_offset", "at_time", "dialect", "show_secrets"),
+            *OF_SPARK_COMMANDS,
+        ),
+        click.Argument(["words"], metavar="PATH… [TEST…]", nargs=-1),
+    ],
     groups=GROUPS,
     name="find",
     examples=(
@@ -44,8 +53,6 @@ Find nodes of the metadata tree of a log that workers read: one of them loads it
 
 PATH and its tests are those of find in the metadata shell: kraftops metadata-shell find --help.""",
 )
-@added(SOURCE, STATE, SHARED_OPTIONS)
-@click.argument("words", metavar="PATH… [TEST…]", nargs=-1)
 @click.pass_context
 def find(ctx: click.Context, options: ShellOptions) -> int:
     return run_shell(ctx, options)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import click
 
-from kraftops_cli.live.options import LIVE, live_options
-from kraftops_cli.report.options import GROUPS, ReportOptions, report_options
-from kraftops_cli.spark.options import SHARED, spark_find_options, spark_request
+from kraftops_cli.live.options import LIVE
+from kraftops_cli.report.options import GROUPS, ReportOptions
+from kraftops_cli.spark.options import SHARED, spark_request
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import GroupedCommand
 from kraftops_cli.syntax.environment import AUTHORIZER, SPARK, environment
 from kraftops_cli.syntax.exit_status import exit_status
-from kraftops_cli.terminal.options import PRINCIPALS
+from kraftops_cli.syntax.shared_options import PRINCIPALS
 
 EXAMPLES = (
     ("the directory of a controller", "kraftops report /var/kafka/meta --output report.html"),
@@ -69,7 +69,7 @@ records make sense only in their order.""",
 
 @click.command(
     cls=GroupedCommand,
-    syntax=Argparse4j(ours=frozenset(LIVE) | SHARED, expands_files=False),
+    syntax=Argparse4j(ours=frozenset((*LIVE, *SHARED)), expands_files=False),
     name="report",
     examples=EXAMPLES,
     sections=SECTIONS,
@@ -78,9 +78,6 @@ records make sense only in their order.""",
     elsewhere={"Spark": "kraftops spark report"},
     help="Tell what happened: an HTML page in one file, or its data as JSON.",
 )
-@report_options
-@live_options
-@spark_find_options
 @click.pass_context
 def report(ctx: click.Context, options: ReportOptions) -> int:
     from kraftops_cli.report.run import run_report

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
 from kraftops.errors import UsageError
 from kraftops.uris import is_remote
 from kraftops_cli.syntax.given import given_options
-from kraftops_cli.syntax.renamed import RenamedOption
+from kraftops_cli.syntax.option_fields import names_of, option
 
 if TYPE_CHECKING:
     from kraftops.spark.session.session import Session
     from kraftops.spark.session.settings import Settings
     from kraftops_cli.terminal.streams import Terminal
 
-F = TypeVar("F", bound=Callable[..., object])
 _DEFAULT_MASTER = "local[*,4]"
 _MASTER = re.compile(
     r"local(\[([1-9]\d*|\*)(\s*,\s*[1-9]\d*)?\])?|local-cluster\[[\d\s,]+\]|yarn|(spark|k8s|sc)://.+"
@@ -29,82 +28,66 @@ _SMALL = 64 << 20  # bytes
 _PARTITIONS = ("type", "date", "topic")
 _SINKS = ("delta", "iceberg")
 
-_SPARK = click.option(
-    "--spark", is_flag=True, help="Run on Spark, for logs too large for one machine."
-)
-SHARED_OPTIONS = (
-    click.option(
-        "--master",
-        metavar="URL",
-        help="Spark's master: spark://HOST:PORT, yarn, k8s://…; Spark Connect: sc://HOST:PORT."
-        f"  [default: {_DEFAULT_MASTER}]",
-    ),
-    click.option(
-        "--conf",
-        metavar="KEY=VALUE",
-        multiple=True,
-        help="Configuration of Spark, as spark.executor.memory=4g; may be repeated.",
-    ),
-    click.option(
-        "--shared-paths",
-        is_flag=True,
-        help="With a cluster: every node sees the files under the same paths.",
-    ),
-    click.option("--verbose", is_flag=True, help="Show the log of Spark."),
-)
-OF_DUMP = (
-    click.option("--single-file", is_flag=True, help="Join the parts into one file."),
-    click.option(
-        "--partition-by",
-        type=click.Choice(_PARTITIONS),
-        help="Write rows into a directory for each type, date (UTC) or topic.",
-    ),
-    click.option(
-        "--sink",
-        type=click.Choice(_SINKS),
-        help="Write --output as a table of Delta or Iceberg, all rows at once.",
-    ),
-    click.option(
-        "--sql",
-        metavar="SELECT",
-        help="Answer SQL on the table `log`; the screen shows 1,000 rows.",
-    ),
-    click.option(
-        "--dry-run",
-        "explain",
-        cls=RenamedOption,
-        former=("--explain",),
-        is_flag=True,
-        help="Show the plan only.",
-    ),
-)
-_SHARED_NAMES = ("spark", "master", "conf", "shared_paths", "verbose")
-SPARK = (*_SHARED_NAMES, "single_file", "partition_by", "sink", "sql", "explain")
-"""The names of the parameters; the first is needed for all others."""
-GROUPS = {"Spark": SPARK}
-"""The names of the parameters below the title of the help."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class SparkFindOptions:
     """The options of `--spark` of a command that only prints."""
 
-    spark: bool = False
-    master: str | None = None
-    conf: tuple[str, ...] = ()
-    shared_paths: bool = False
-    verbose: bool = False
+    spark: bool = option(
+        "--spark", is_flag=True, help="Run on Spark, for logs too large for one machine."
+    )
+    master: str | None = option(
+        "--master",
+        metavar="URL",
+        help="Spark's master: spark://HOST:PORT, yarn, k8s://…; Spark Connect: sc://HOST:PORT."
+        f"  [default: {_DEFAULT_MASTER}]",
+    )
+    conf: tuple[str, ...] = option(
+        "--conf",
+        metavar="KEY=VALUE",
+        multiple=True,
+        help="Configuration of Spark, as spark.executor.memory=4g; may be repeated.",
+    )
+    shared_paths: bool = option(
+        "--shared-paths",
+        is_flag=True,
+        help="With a cluster: every node sees the files under the same paths.",
+    )
+    verbose: bool = option("--verbose", is_flag=True, help="Show the log of Spark.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class SparkOptions(SparkFindOptions):
     """The options of `--spark` of a command that dumps."""
 
-    single_file: bool = False
-    partition_by: str | None = None
-    sink: str | None = None
-    sql: str | None = None
-    explain: bool = False
+    single_file: bool = option("--single-file", is_flag=True, help="Join the parts into one file.")
+    partition_by: str | None = option(
+        "--partition-by",
+        type=click.Choice(_PARTITIONS),
+        help="Write rows into a directory for each type, date (UTC) or topic.",
+    )
+    sink: str | None = option(
+        "--sink",
+        type=click.Choice(_SINKS),
+        help="Write --output as a table of Delta or Iceberg, all rows at once.",
+    )
+    sql: str | None = option(
+        "--sql",
+        metavar="SELECT",
+        help="Answer SQL on the table `log`; the screen shows 1,000 rows.",
+    )
+    explain: bool = option(
+        "--dry-run", former=("--explain",), is_flag=True, help="Show the plan only."
+    )
+
+
+SHARED = names_of(SparkFindOptions)
+SPARK = names_of(SparkOptions)
+"""The names of the parameters; the first is needed for all others."""
+OF_SPARK_COMMANDS, OF_SPARK_DUMPS = SHARED[1:], SPARK[1:]
+"""Those of commands that always run on Spark."""
+GROUPS = {"Spark": SPARK}
+"""The names of the parameters below the title of the help."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,24 +119,6 @@ class SparkRequest:
 
         given = {name for name, _ in (*self.conf, *self.site)}
         return [pair for pair in SINKS[self.sink].conf.items() if pair[0] not in given]
-
-
-def spark_options(command: F) -> F:
-    """Add all options of `--spark` to a command that dumps."""
-    for option in reversed((_SPARK, *SHARED_OPTIONS, *OF_DUMP)):
-        command = option(command)
-    return command
-
-
-def spark_find_options(command: F) -> F:
-    """Add the options of `--spark` to a command that only prints."""
-    for option in (*reversed(SHARED_OPTIONS), _SPARK):
-        command = option(command)
-    return command
-
-
-SHARED = frozenset(_SHARED_NAMES)
-"""Names of their parameters."""
 
 
 def spark_request(ctx: click.Context, options: SparkFindOptions) -> SparkRequest | None:

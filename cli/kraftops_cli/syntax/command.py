@@ -133,6 +133,10 @@ class GroupedCommand(ToolCommand):
             **kwargs: Arguments of Click and `ToolCommand`.
         """
         super().__init__(*args, **kwargs)
+        names = [name for names in groups.values() for name in names]
+        places = {name: place for place, name in enumerate(names)}
+        # In the order of the help; the shell takes the first that begins as what is typed.
+        self.params.sort(key=lambda param: places.get(str(param.name), len(places)))
         self.groups = groups
         self.elsewhere = elsewhere or {}
 
@@ -278,15 +282,3 @@ def paragraphs(text: str) -> list[tuple[str, str]]:
         (tag.removesuffix(": "), " ".join(piece.removeprefix(tag).split()))
         for tag, piece in zip(tags, pieces, strict=True)
     ]
-
-
-def added(*options: Callable[[F], F] | Sequence[Callable[[F], F]]) -> Callable[[F], F]:
-    """Return a decorator that adds options, and tuples of them, to a command in their order."""
-
-    def add(command: F) -> F:
-        for option in reversed(options):
-            for decorator in (option,) if callable(option) else reversed(option):
-                command = decorator(command)
-        return command
-
-    return add

@@ -38,12 +38,19 @@ def _field(
     )
 
 
-def parameters(options: object) -> list[click.Parameter]:
-    """Return Click's parameters of a dataclass, in the order of its fields; none of another."""
+def names_of(options: object) -> tuple[str, ...]:
+    """Return the names of the parameters of a dataclass, in the order of its fields."""
+    if not is_dataclass(options):
+        return ()
+    return tuple(field.name for field in fields(options) if _PARAMETER in field.metadata)
+
+
+def parameters(options: object, *names: str) -> list[click.Parameter]:
+    """Return Click's parameters of a dataclass, all or those of some names; none of another."""
     if not is_dataclass(options):
         return []
     return [
         option_field.metadata[_PARAMETER](option_field.name)
         for option_field in fields(options)
-        if _PARAMETER in option_field.metadata
+        if _PARAMETER in option_field.metadata and (not names or option_field.name in names)
     ]

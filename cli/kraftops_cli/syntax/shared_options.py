@@ -2,28 +2,42 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
-import click
-
+from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.terminal.times import TIMES
 
 OVERWRITE_ATTRIBUTES: dict[str, Any] = {
     "is_flag": True,
     "help": "Replace the output if it exists, as a whole.",
 }
-OVERWRITE = click.option("--overwrite", **OVERWRITE_ATTRIBUTES)
-SINCE = click.option(
-    "--since", metavar="TIME", help=f"Only what happened from this time on: {TIMES}."
-)
-UNTIL = click.option("--until", metavar="TIME", help="Only what happened before this time.")
-AUTHORIZER_LOG = click.option(
-    "--authorizer-log",
-    "authorizer_logs",
-    metavar="FILE",
-    multiple=True,
-    help="Join changes with the requests in this log of Kafka's authorizer.",
-)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpanOptions:
+    """The options that name a span of a metadata log."""
+
+    since: str | None = option(
+        "--since", metavar="TIME", help=f"Only what happened from this time on: {TIMES}."
+    )
+    until: str | None = option(
+        "--until", metavar="TIME", help="Only what happened before this time."
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuthorizerOptions:
+    """The option that names logs of Kafka's authorizer."""
+
+    authorizer_logs: tuple[str, ...] = option(
+        "--authorizer-log",
+        metavar="FILE",
+        multiple=True,
+        help="Join changes with the requests in this log of Kafka's authorizer.",
+    )
+
+
 PRINCIPALS = (
     "Principals",
     """\
