@@ -4,9 +4,9 @@ The campaign climbs from the costliest random cases: `scripts/fuzz.py costs` run
 """
 
 import os
-import resource
 import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -20,32 +20,35 @@ from tests.helpers.tools.console import ENVIRONMENT, KRAFTOPS
 SECONDS = float(os.environ.get("KRAFTOPS_FUZZ_SECONDS", "0"))
 SEED = int(os.environ.get("KRAFTOPS_FUZZ_SEED", "1"))
 MOST_CPU, MOST_MEMORY = 10, 320 << 20  # pyarrow copies a value of 62 MB twice
-_ADDRESSES = 4 << 30
 _KEPT = 12
+
+
+# Run by a fresh Python: a child process starts with the peak memory of its parent, which this
+# test's files of hundreds of megabytes raise.
+_MEASURED = """
+import resource, subprocess, sys
+resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
+resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+subprocess.run(sys.argv[1:], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(used.ru_utime + used.ru_stime, used.ru_maxrss << 10, file=sys.stderr)
+"""
 
 
 def cost(words: list[str], folder: Path) -> tuple[float, int, str]:
     """Return the seconds of CPU that a command takes, its peak of memory, and its messages."""
-
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
-        resource.setrlimit(resource.RLIMIT_AS, (_ADDRESSES, _ADDRESSES))
-
-    errors = folder / "errors"
-    with errors.open("wb") as file:
-        process = subprocess.Popen(
-            [KRAFTOPS, *words],
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=file,
-            env=ENVIRONMENT,
-            preexec_fn=limit,  # noqa: PLW1509 - no thread of ours is running
-        )
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    text = errors.read_text(errors="replace")
-    return used.ru_utime + used.ru_stime, used.ru_maxrss << 10, text
+    done = subprocess.run(
+        [sys.executable, "-c", _MEASURED, KRAFTOPS, *words],
+        cwd=folder,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        errors="replace",
+        env=ENVIRONMENT,
+        check=True,
+    )
+    *messages, numbers = done.stderr.splitlines()
+    cpu, peak = numbers.split()
+    return float(cpu), int(peak), "\n".join(messages)
 
 
 @pytest.mark.skipif(not SECONDS, reason="scripts/fuzz.py costs runs it")
