@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from kraftops.errors import KraftopsError
+from kraftops.errors import KraftopsError, SourceError
 from kraftops.log.files import FileKind
 from kraftops.log.indexes import OffsetIndex
 from kraftops.recovery.partitions.copies import PartitionCopy
@@ -70,8 +70,14 @@ def _pairs(
 
 
 def _identities(path: str, first: int, end: int) -> Iterator[Identity]:
-    """Yield the batches of a partition from the one with an offset on; none is legacy."""
-    files = partition_files(path)
+    """Yield the batches of a partition from the one with an offset on; none is legacy.
+
+    A directory that can no longer be read has none: its findings tell why.
+    """
+    try:
+        files = partition_files(path)
+    except SourceError:
+        return
     last_base = max(
         (base for segment in files.segments if (base := segment.base_offset) <= first), default=0
     )
