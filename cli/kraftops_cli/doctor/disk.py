@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from kraftops_cli.doctor.what import What
+from kraftops_cli.doctor.options import ExaminedOptions
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.exit_status import exit_status
@@ -66,7 +66,7 @@ remaining day. With --bootstrap-server, only the sizes of logs and the free room
 
 
 @dataclass(frozen=True, kw_only=True)
-class DiskOptions(What):
+class DiskOptions(ExaminedOptions):
     """The options."""
 
     group_by: str = option(
@@ -109,49 +109,49 @@ WHAT are log directories, and archives of them. Without any, the configuration o
 runs on this host names them.""",
 )
 @click.pass_obj
-def disk(terminal: Terminal, what: DiskOptions) -> int:
+def disk(terminal: Terminal, options: DiskOptions) -> int:
     """Print the sizes; return the exit code."""
     from kraftops.disk.totals import DiskUsage
     from kraftops.disk.usage import read_usages
 
-    partition = None if what.why is None else _partition_named(what.why, what)
-    if what.is_live:
-        _tell(terminal, what, DiskUsage(_of_brokers(what, terminal)))
+    partition = None if options.why is None else _partition_named(options.why, options)
+    if options.is_live:
+        _tell(terminal, options, DiskUsage(_of_brokers(options, terminal)))
         return 0
-    kafkas = what.nodes(terminal)
+    kafkas = options.nodes(terminal)
     skipped: list[SourceError] = []
-    with what.opened_sources(terminal, skipped) as sources:
+    with options.opened_sources(terminal, skipped) as sources:
         brokers = [*_brokers(kafkas, [source.folder for source in sources])]
         if partition is not None:
-            _explain(terminal, what, partition, brokers)
+            _explain(terminal, options, partition, brokers)
         else:
             directories = [directory for broker in brokers for directory in broker.directories]
-            _tell(terminal, what, DiskUsage(read_usages(directories, int(time.time() * 1000))))
+            _tell(terminal, options, DiskUsage(read_usages(directories, int(time.time() * 1000))))
     return code_with_skipped(0, skipped)
 
 
-def _tell(terminal: Terminal, what: DiskOptions, usage: DiskUsage) -> None:
+def _tell(terminal: Terminal, options: DiskOptions, usage: DiskUsage) -> None:
     from kraftops.answers.fields import json_of
     from kraftops.disk.answer import DISK
     from kraftops.fileio.mounts import archive_of
 
     print_answer(
         terminal,
-        what.form,
+        options.form,
         "disk",
         lambda: json_of(DISK.fields[:-1], usage),
-        lambda: _tables(terminal.console, usage, what),
+        lambda: _tables(terminal.console, usage, options),
     )
-    if what.form == "text" and what.is_live:
+    if options.form == "text" and options.is_live:
         terminal.error(f"note: {_TOLD}", hint="on its host, kraftops disk -c server.properties")
-    elif what.form == "text" and usage.lacks_rates:
+    elif options.form == "text" and usage.lacks_rates:
         paths = [total.directory.path for total in usage.directories]
         names = dict.fromkeys(archive_of(path) or path for path in paths)
         summary = ("kraftops", "dump-log", "summary", *names, "--since", "-2h", "--sort", "bytes")
         terminal.error(f"note: {_NO_RATES}; {shlex.join(summary)} counts the last two hours")
 
 
-def _partition_named(name: str, what: What) -> FolderName:
+def _partition_named(name: str, options: ExaminedOptions) -> FolderName:
     """Return the partition that is to be explained.
 
     Raises:
@@ -165,13 +165,13 @@ def _partition_named(name: str, what: What) -> FolderName:
         parts = re.fullmatch(r"(.+?)[\s:/#]+(?:partition[\s-]*)?(\d+)", name)
         example = f"{parts[1]}-{parts[2]}" if parts else f"{name}-0"
         raise UsageError(f"--why {name}: expected TOPIC-N, as {example}")
-    if what.is_live:
+    if options.is_live:
         raise UsageError("--why reads files: name log directories, or a server.properties")
     return partition
 
 
 def _explain(
-    terminal: Terminal, what: DiskOptions, partition: FolderName, brokers: Sequence[Broker]
+    terminal: Terminal, options: DiskOptions, partition: FolderName, brokers: Sequence[Broker]
 ) -> None:
     """Print why a partition stays as it is."""
     from kraftops.answers.fields import json_of
@@ -182,7 +182,7 @@ def _explain(
     kept = why_kept(brokers, partition.topic, partition.partition, now)
     print_answer(
         terminal,
-        what.form,
+        options.form,
         "disk",
         lambda: json_of(DISK.fields[-1:], kept),
         lambda: (line for why in kept for line in _reasons(terminal.console, why)),
@@ -226,11 +226,11 @@ def _brokers(kafkas: Sequence[LocalKafka], named: Sequence[str]) -> Iterator[Bro
         yield Broker(broker.config, [by_real_path[path] for path in new])
 
 
-def _of_brokers(what: What, terminal: Terminal) -> list[DirectoryUsage]:
+def _of_brokers(options: ExaminedOptions, terminal: Terminal) -> list[DirectoryUsage]:
     from kraftops.disk.usage import told_usage
     from kraftops.reassign.disks import disks_of
 
-    with what.access(terminal) as access:
+    with options.access(terminal) as access:
         disks = disks_of(access, access.placement())
     return [
         told_usage(broker, directory)

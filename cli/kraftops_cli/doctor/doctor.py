@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kraftops_cli.doctor.what import What
+from kraftops_cli.doctor.options import ExaminedOptions
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.exit_status import exit_status
@@ -64,7 +64,7 @@ partitions are read as far as Kafka's loader reads them.""",
 
 
 @dataclass(frozen=True, kw_only=True)
-class DoctorOptions(What):
+class DoctorOptions(ExaminedOptions):
     """The options; *only* and *skip* are codes with commas."""
 
     controllers: str | None = option(
@@ -109,7 +109,7 @@ first, each cause once with its evidence and the next command.
 WHAT are log directories and archives of them. Without any, it looks for the Kafka of this host.""",
 )
 @click.pass_obj
-def doctor(terminal: Terminal, what: DoctorOptions) -> int:
+def doctor(terminal: Terminal, options: DoctorOptions) -> int:
     """Examine what is named; return the exit code."""
     from kraftops.answers.fields import json_of
     from kraftops.checkup.diagnosis import DOCTOR, diagnosis_of
@@ -120,30 +120,30 @@ def doctor(terminal: Terminal, what: DoctorOptions) -> int:
     from kraftops.storage.verify.release import target_named
     from kraftops_cli.installed import engine_lines
 
-    selection = _selection(what.only, what.skip, what.baseline)
-    path, flags = what.html, OutputFlags(overwrite=what.overwrite)
+    selection = _selection(options.only, options.skip, options.baseline)
+    path, flags = options.html, OutputFlags(overwrite=options.overwrite)
     if path is not None:
         refuse_output(path, flags)
     skipped: list[SourceError] = []
     with ExitStack() as stack:
         examination = Examination(
-            what.nodes(terminal),
-            stack.enter_context(what.opened_sources(terminal, skipped)),
-            stack.enter_context(what.access(terminal)) if what.is_live else None,
-            target_named(what.release_version),
-            what.deep,
+            options.nodes(terminal),
+            stack.enter_context(options.opened_sources(terminal, skipped)),
+            stack.enter_context(options.access(terminal)) if options.is_live else None,
+            target_named(options.release_version),
+            options.deep,
             int(time.time() * 1000),
-            what.names,
+            options.names,
         )
         diagnosis = diagnosis_of(examination, _runs(examination, terminal), selection)
         if path is not None:
-            with open_output(path, what.names, flags) as fd:
+            with open_output(path, options.names, flags) as fd:
                 text = page_of(diagnosis, examination, f"kraftops {VERSION}")
                 write_all(fd, text.encode("utf-8", "surrogateescape"))
     terminal.lines(engine_lines())
     print_answer(
         terminal,
-        what.form,
+        options.form,
         "doctor",
         lambda: json_of(DOCTOR.fields, diagnosis),
         lambda: _text(terminal.console, diagnosis),

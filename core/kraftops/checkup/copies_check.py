@@ -120,12 +120,9 @@ def _keeping(best: PartitionCopy, leaders: Leaders, *, has_order: bool) -> str:
     may_lead = leaders.get(best.name, (best.broker,))
     if not has_order:
         return f"{NO_ORDER[0].lower()}{NO_ORDER[1:]}, {replacement(best, may_lead)}"
-    others = f" before {named('broker', rest)}" if (rest := _without(may_lead, best)) else ""
-    return f"start broker {best.broker}{others}, and wait until it leads"
-
-
-def _without(brokers: Sequence[int], copy: PartitionCopy) -> list[int]:
-    return [broker for broker in brokers if broker != copy.broker]
+    others = [broker for broker in may_lead if broker != best.broker]
+    before = f" before {named('broker', others)}" if others else ""
+    return f"start broker {best.broker}{before}, and wait until it leads"
 
 
 def _damaged(table: Comparison, leaders: Leaders, command: str) -> Iterator[Finding]:

@@ -103,10 +103,12 @@ def diagnosis_of(
 ) -> Diagnosis:
     """Join the findings of checks."""
     runs = list(runs)
+    # Only then can the nodes be asked for again without waiting for a disk.
+    was_read = any(run.check.name == "start" and run.status is Status.DONE for run in runs)
     nodes = {
         # Findings spell a directory as it was named, or as Java writes it.
         path: node.config.node_id
-        for node in (examination.nodes if _was_read(runs) else ())
+        for node in (examination.nodes if was_read else ())
         for directory in node.directories
         for path in (directory.path, directory.java_path)
     }
@@ -133,11 +135,6 @@ def _typed(command: str) -> str | None:
     if not command.startswith(("kraftops ", "kafka-")):
         return None
     return shlex.join(archive or word for word, archive in zip(words, archives, strict=True))
-
-
-def _was_read(runs: Iterable[CheckRun]) -> bool:
-    """Tell whether the nodes can be asked for again without waiting for a disk."""
-    return any(run.check.name == "start" and run.status is Status.DONE for run in runs)
 
 
 CHECK = (

@@ -200,7 +200,7 @@ def _partition(path: str, kind: FolderKind) -> tuple[Space, tuple[SegmentFile, .
     log = index = deleted = other = 0
     created = None
     segments: list[SegmentFile] = []
-    files = _files(path)
+    files, _ = _present(path)
     for name, size, _, modified in files:
         file = file_name(name)
         if file and file.renamed == ".deleted":
@@ -248,10 +248,6 @@ def _files_below(path: str) -> list[_File]:
         if not os.path.islink(inner):
             files += _files_below(inner)
     return files
-
-
-def _files(path: str) -> list[_File]:
-    return _present(path)[0]
 
 
 def _present(path: str) -> tuple[list[_File], list[str]]:

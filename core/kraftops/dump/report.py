@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import os.path
 from array import array
 from collections.abc import Iterator
 from itertools import chain
 from operator import lt
 
 from kraftops.errors import KraftopsError
-from kraftops.uris import is_remote
+from kraftops.log.files import absolute_path
 
 _LINES = 4096  # of gaps, made at once
-
-
-def _full(path: str) -> str:
-    return path if is_remote(path) else os.path.abspath(path)
 
 
 class Refusal(str):
@@ -79,32 +74,32 @@ class Report:
 
     def gap(self, path: str, offset: int, following: int) -> None:
         """Note a gap: *following* comes after *offset* and is not the next offset."""
-        self._gaps.setdefault(_full(path), array("q")).extend((offset, following))
+        self._gaps.setdefault(absolute_path(path), array("q")).extend((offset, following))
 
     def gaps(self, path: str, pairs: bytes) -> None:
         """Note gaps, as pairs of int64."""
         if pairs:
-            self._gaps.setdefault(_full(path), array("q")).frombytes(pairs)
+            self._gaps.setdefault(absolute_path(path), array("q")).frombytes(pairs)
 
     def index_mismatch(self, path: str, offset: int, end: int) -> None:
         """Note an entry of an offset index with a batch that ends at another offset."""
         self.has_damage = True
-        self._index_mismatches.setdefault(_full(path), {})[offset] = end
+        self._index_mismatches.setdefault(absolute_path(path), {})[offset] = end
 
     def time_mismatch(self, path: str, timestamp: int, largest: int) -> None:
         """Note an entry of a time index with a batch of another largest timestamp."""
         self.has_damage = True
-        self._time_mismatches.setdefault(_full(path), []).append((timestamp, largest))
+        self._time_mismatches.setdefault(absolute_path(path), []).append((timestamp, largest))
 
     def time_disorder(self, path: str, timestamp: int, previous: int) -> None:
         """Note an entry of a time index that is not later than the one before."""
         self.has_damage = True
-        self._time_disorder.setdefault(_full(path), []).append((timestamp, previous))
+        self._time_disorder.setdefault(absolute_path(path), []).append((timestamp, previous))
 
     def time_not_found(self, path: str, offset: int, end: int) -> None:
         """Note an entry of a time index at an offset that ends no batch; *end* -1 is none."""
         self.has_damage = True
-        self._time_not_found.setdefault(_full(path), []).append((offset, end))
+        self._time_not_found.setdefault(absolute_path(path), []).append((offset, end))
 
     def cut_summary(self, most: int) -> tuple[int, int]:
         """Keep at most *most* of the lines that `summary` has below its headings.

@@ -210,7 +210,7 @@ def partition_of(path: str) -> tuple[str, int] | None:
     else:
         folder = directory.rpartition("/")[2]
         if folder in ("", os.curdir, os.pardir):  # only then its name is not in the path
-            folder = _absolute(directory).rpartition("/")[2]
+            folder = absolute_path(directory).rpartition("/")[2]
         match = PARTITION_NAME.fullmatch(folder)
         topic, partition = match.group(1, 2) if match else ("", "-1")
     if match is None or int(partition) not in _INT32:
@@ -219,12 +219,12 @@ def partition_of(path: str) -> tuple[str, int] | None:
 
 
 def _tiered_directory(path: str) -> re.Match[str] | None:
-    absolute = _absolute(path)
+    absolute = absolute_path(path)
     matches = (pattern.fullmatch(absolute) for pattern in _TIERED_DIRECTORIES)
     return next(filter(None, matches), None)
 
 
-def _absolute(directory: str) -> str:
+def absolute_path(directory: str) -> str:
     return directory if is_remote(directory) else os.path.abspath(directory)
 
 

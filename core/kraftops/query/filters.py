@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from kraftops.errors import UsageError
 from kraftops.log.batch import Header
-from kraftops.query.row import Row
+from kraftops.query.row import Row, parsed_json
 from kraftops.query.times import parse_time
 from kraftops.records.internal_topics import USER
 from kraftops.records.long_text import LongText
@@ -175,17 +175,6 @@ def parse_offsets(text: str) -> tuple[int, int]:
     return first, last
 
 
-def _parsed(text: str | None) -> Any:
-    if text is None:
-        return None
-    import json
-
-    try:
-        return json.loads(text)
-    except ValueError:
-        return None
-
-
 def _has_key(row: Row, keys: frozenset[str]) -> bool:
     """Tell whether the key is one of *keys*, or has a field, such as a group, that is one."""
     if row.key is None:
@@ -195,7 +184,7 @@ def _has_key(row: Row, keys: frozenset[str]) -> bool:
         key = key.beginning(max(map(len, keys)) + 1)
     if key in keys:
         return True
-    fields = _parsed(row.key) if row.kind != USER else None
+    fields = parsed_json(row.key) if row.kind != USER else None
     return isinstance(fields, dict) and any(
         value in keys for value in fields.values() if isinstance(value, str)
     )
@@ -210,8 +199,8 @@ def _is_about(row: Row, topics: frozenset[str], topic_ids: frozenset[str]) -> bo
             return False
     if row.kind == USER:
         return False
-    value = _parsed(row.value)
-    names = [*_topics_in(_parsed(row.key)), *_topics_in(value)]
+    value = parsed_json(row.value)
+    names = [*_topics_in(parsed_json(row.key)), *_topics_in(value)]
     match row.type, value:
         case "TOPIC_RECORD", {"name": str(name)}:
             names.append(name)

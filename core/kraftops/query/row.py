@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 DAMAGE = "damage"
 """The kind of a row of bytes that are not a record."""
@@ -49,12 +49,24 @@ class Row(NamedTuple):
     error: str | None = None
 
 
-def _camel(name: str) -> str:
+def camel_case(name: str) -> str:
     first, *others = name.split("_")
     return first + "".join(map(str.capitalize, others))
 
 
-COLUMNS = tuple(map(_camel, Row._fields))
+def parsed_json(text: str | None) -> Any:
+    """Return the value of a JSON text; None of another text."""
+    if text is None:
+        return None
+    import json  # heavy
+
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
+
+
+COLUMNS = tuple(map(camel_case, Row._fields))
 """The names of the columns, in the order of the fields."""
 
 TYPES = {

@@ -12,6 +12,7 @@ from typing import Literal
 from kraftops.answers.fields import json_of
 from kraftops.findings.answer import FINDING
 from kraftops.findings.finding import Finding
+from kraftops.query.row import camel_case
 from kraftops.timeline.answer import INCIDENT
 from kraftops.timeline.incidents import Incident
 
@@ -425,14 +426,9 @@ def _plain(value: object) -> object:
         return {**json_of(INCIDENT, value.incident), "command": value.command}
     if is_dataclass(value):
         return {
-            member_field.metadata.get("name", _camel(member_field.name)): _plain(
+            member_field.metadata.get("name", camel_case(member_field.name)): _plain(
                 getattr(value, member_field.name)
             )
             for member_field in fields(value)
         }
     return value
-
-
-def _camel(name: str) -> str:
-    first, *others = name.split("_")
-    return first + "".join(map(str.capitalize, others))

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from kraftops.engine.timeline_contract import Timeline, TimelineRequest
 from kraftops.errors import SourceError
 from kraftops.findings.finding import Finding
-from kraftops.image.load.behind_damage import plans_after
+from kraftops.image.load.after_damage import plans_after
 from kraftops.image.load.loader import NOT_READ, Loader, Progress
 from kraftops.image.load.loading import limits_of
 from kraftops.image.load.sources import (
@@ -161,7 +161,7 @@ def _longest(read: _Read, files: LogFiles, span: Span, progress: Progress | None
         damage = _damage_in(current, files)
         if damage is None:
             break
-        current = _read_behind(damage, files, span, progress)
+        current = _read_after(damage, files, span, progress)
         if current is not None and current.covered(span.since) > longest.covered(span.since):
             name = os.path.basename(current.plan[0].path)
             text = f"{damage.text.removesuffix(NOT_READ)}; the timeline begins anew with {name}"
@@ -179,10 +179,10 @@ def _damage_in(read: _Read, files: LogFiles) -> Finding | None:
     return None
 
 
-def _read_behind(
+def _read_after(
     damage: Finding, files: LogFiles, span: Span, progress: Progress | None
 ) -> _Read | None:
-    """Read a log behind damage, from the first snapshot on that the batches there continue."""
+    """Read a log after damage, from the first snapshot on that the batches there continue."""
     place = damage.place
     for plan in plans_after(files, place.path, place.position or 0, span.end):
         read = _read(plan, files, span, progress)

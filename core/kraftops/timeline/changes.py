@@ -349,9 +349,8 @@ class _Listener:
         if before.leader != after.leader or _is_unclean(before, after):
             unclean = ", unclean: records may be lost" if _is_unclean(before, after) else ""
             old, new = _leader_text(before.leader), _leader_text(after.leader)
-            yield replace(
-                blank, kind="leader", old=old, new=f"{new}{unclean}", broker=_broker(after.leader)
-            )
+            broker = after.leader if after.leader >= 0 else None
+            yield replace(blank, kind="leader", old=old, new=f"{new}{unclean}", broker=broker)
         if _isr_text(before) != _isr_text(after):
             yield replace(blank, old=_isr_text(before), new=_isr_text(after))
 
@@ -462,10 +461,6 @@ def _cause(before: PartitionState, after: PartitionState, events: Mapping[int, s
 
 def _is_unclean(before: PartitionState, after: PartitionState) -> bool:
     return after.leader_recovery_state == RECOVERING != before.leader_recovery_state
-
-
-def _broker(leader: int) -> int | None:
-    return leader if leader >= 0 else None
 
 
 def _leader_text(leader: int) -> str:

@@ -25,9 +25,9 @@ from kraftops.timeline.rules import (
     TOGETHER,
 )
 from kraftops.timeline.tracking import Tracked
-from kraftops.timeline.words import ALL_BROKERS
+from kraftops.timeline.words import BROKER_DEFAULTS
 
-_DEFAULT_MIN_ISR = f"{ALL_BROKERS} {MIN_ISR}"
+_DEFAULT_MIN_ISR = f"{BROKER_DEFAULTS} {MIN_ISR}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from kraftops.uuids import to_text
 
 Words = Callable[[int | None], str | None]
 """Returns the words for the value that the record at an address gave an entry; None of None."""
-ALL_BROKERS = "all brokers"
+BROKER_DEFAULTS = "all brokers"
 """The resource of defaults."""
 _STATUS = {"registered-fenced": "fenced", "controlled-shutdown": "in controlled shutdown"}
 
@@ -91,7 +91,7 @@ def _config(image: MetadataImage, change: EntryChange) -> tuple[str, Words]:
     kind, name, key = change.key
     assert isinstance(kind, int)
     is_of_all = (kind, name) == (BROKER_RESOURCE, "")
-    resource = ALL_BROKERS if is_of_all else resource_name((kind, str(name)))
+    resource = BROKER_DEFAULTS if is_of_all else resource_name((kind, str(name)))
     is_secret = is_secret_config(kind, str(key))
     what = f"{resource} {key}"
     return what, _reader(image, lambda data: REDACTED if is_secret else data["value"])

@@ -98,7 +98,10 @@ def _brokers(image: MetadataImage, _: bool) -> Frame:  # noqa: FBT001 - see View
                 load.replicas,
                 [f"{end['name']}://{end['host']}:{end['port']}" for end in data["endPoints"]],
                 data["logDirs"],
-                [_feature(feature) for feature in data["features"]],
+                [
+                    f"{level['name']} {level['minSupportedVersion']}-{level['maxSupportedVersion']}"
+                    for level in data["features"]
+                ],
                 state["brokerEpoch"],
                 data["incarnationId"],
             )
@@ -106,10 +109,6 @@ def _brokers(image: MetadataImage, _: bool) -> Frame:  # noqa: FBT001 - see View
     return with_last_change(
         BROKER_COLUMNS, rows, lambda row: last_change_of(image, "brokers", ids[row])
     )
-
-
-def _feature(data: Any) -> str:
-    return f"{data['name']} {data['minSupportedVersion']}-{data['maxSupportedVersion']}"
 
 
 def _configs(image: MetadataImage, show_secrets: bool) -> Frame:  # noqa: FBT001 - see View

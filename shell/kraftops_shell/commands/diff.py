@@ -37,7 +37,7 @@ def diff_command(session: Session, call: Call) -> int:
     if len(call.words) > 2:
         if old.match or new.match:
             raise UsageError("a path goes after two states, not after nodes")
-        names = _names(session, call.words[2])
+        names = tuple(absolute(call.words[2], session.working, with_escapes=True))
         first, second = descend(old.root, names), descend(new.root, names)
     else:
         names = old.match.names if old.match else new.match.names if new.match else ()
@@ -79,10 +79,6 @@ def _side(session: Session, word: str) -> _Side:
 
 def _node(side: _Side, names: tuple[str, ...]) -> Node | None:
     return side.match.node if side.match else descend(side.root, names)
-
-
-def _names(session: Session, path: str) -> tuple[str, ...]:
-    return tuple(absolute(path, session.working, with_escapes=True))
 
 
 def _line(difference: Difference, path: str) -> str:

@@ -149,10 +149,6 @@ class _Descent(NamedTuple):
             # Brackets that match nothing may be those of a name.
             yield from names or ([part] if self.with_escapes else [])
         elif self.with_escapes and _ESCAPE.search(part) and node.get(part) is None:
-            yield _without_escapes(part)
+            yield _ESCAPE.sub(r"\1", part)
         else:
             yield part
-
-
-def _without_escapes(part: str) -> str:
-    return _ESCAPE.sub(r"\1", part)

@@ -12,7 +12,7 @@ import pytest
 
 from kraftops.placement.placement import TopicPartition
 from kraftops.storage.config.host import LocalKafka
-from kraftops_cli.doctor.what import What
+from kraftops_cli.doctor.options import ExaminedOptions
 from tests.helpers.logs.bundles import KINDS, files_in, under
 from tests.helpers.logs.log_directories import REAL
 from tests.helpers.nodes.node_directories import PROPERTIES, format_node, make_node
@@ -154,7 +154,7 @@ def test_kafka_of_this_host_is_named(tmp_path: Path) -> None:
     format_node(node)
     local = LocalKafka(str(node / PROPERTIES), ("log.dirs=d1",), 77)
 
-    with patch("kraftops_cli.doctor.what.kafka_of_this_host", lambda: [local]):
+    with patch("kraftops_cli.doctor.options.kafka_of_this_host", lambda: [local]):
         done = disk("--group-by", "broker", cwd=node)
 
     assert done.errors == [
@@ -175,7 +175,7 @@ def test_without_any_kafka_here_it_asks_for_one() -> None:
 def test_running_brokers_tell_what_they_can() -> None:
     moving = MovingCluster(range(1, 3), {TopicPartition("a", 0): (1, 2)}, is_old=False)
     moving.sizes[TopicPartition("a", 0)] = 4096
-    with moving.reached() as access, patch.object(What, "access", lambda *_: access):
+    with moving.reached() as access, patch.object(ExaminedOptions, "access", lambda *_: access):
         answer = json.loads(disk("-b", "b:9092", "--format", "json").text)
 
         table = disk("-b", "b:9092")

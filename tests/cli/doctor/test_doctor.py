@@ -214,7 +214,7 @@ def test_kafka_of_this_host_is_looked_for(tmp_path: Path) -> None:
     format_node(node)
     local = LocalKafka(str(node / PROPERTIES))
 
-    with patch("kraftops_cli.doctor.what.kafka_of_this_host", lambda: [local]):
+    with patch("kraftops_cli.doctor.options.kafka_of_this_host", lambda: [local]):
         done = doctor(cwd=node)
 
     assert done.errors[0] == f"kraftops: note: looking at {node / PROPERTIES}"

@@ -89,7 +89,8 @@ def logs_text(
     has_directories = logs.total() > len(logs)
     visible = summaries[skip:][:top]
     rows = [
-        _row(summary) + ([_directory(summary)] if has_directories else []) for summary in visible
+        _row(summary) + [dirname(next(iter(summary["files"]["paths"]), ""))] * has_directories
+        for summary in visible
     ]
     if chosen is not None and rows:
         name = rows[chosen - skip][0]
@@ -158,10 +159,6 @@ def _damage(summary: Fields) -> str | None:
         f"{number_text(undecodable)} undecodable" if undecodable else None,
     ]
     return "; ".join(filter(None, texts)) or None
-
-
-def _directory(summary: Fields) -> str:
-    return dirname(next(iter(summary["files"]["paths"]), ""))
 
 
 def _time_text(time: str | None, ms: int | None) -> str | None:

@@ -193,7 +193,7 @@ def _update(ours: _Entries, later: _Entries) -> None:
 
 
 def _row(group: bytes, values: _Values) -> dict[str, Any]:
-    kind = next((kind for kind in _KINDS if _has_any(values, kind[1:])), None)
+    kind = next((kind for kind in _KINDS if any(key[:2] in kind[1:] for key in values)), None)
     own = () if kind is None else values.get(kind.group, ())
     is_classic = kind is not None and kind.name == "classic"
     members = len(list(_of_type(values, kind.member if kind else b"")))
@@ -250,7 +250,3 @@ def _of_type(values: _Values, record_type: bytes) -> Iterator[tuple[bytes, Value
     for key, value in values.items():
         if record_type and key.startswith(record_type):
             yield key[len(record_type) :], value
-
-
-def _has_any(values: _Values, record_types: tuple[str | bytes, ...]) -> bool:
-    return any(key[:2] in record_types for key in values)

@@ -10,7 +10,7 @@ from kraftops.log.batch import Header
 from kraftops.log.codecs import CODECS
 from kraftops.query.conditions.outcomes import TRUE, Candidates, Find, outcomes_of, value_at
 from kraftops.query.conditions.parser import parse_condition
-from kraftops.query.row import COLUMNS, Row
+from kraftops.query.row import COLUMNS, Row, parsed_json
 from kraftops.records.internal_topics import USER
 
 _JSON = ("key", "value")
@@ -98,19 +98,8 @@ class _RowValues:
         if column not in self._parsed:
             row = self._row
             text = row.key if column == "key" else row.value
-            self._parsed[column] = None if row.kind == USER else _parsed(text)
+            self._parsed[column] = None if row.kind == USER else parsed_json(text)
         return self._parsed[column]
-
-
-def _parsed(text: str | None) -> Any:
-    if text is None:
-        return None
-    import json  # heavy
-
-    try:
-        return json.loads(text)
-    except ValueError:
-        return None
 
 
 def _present(number: int) -> int | None:

@@ -24,7 +24,8 @@ from kraftops.server.loader.partition import foretell_partition
 from kraftops.server.loader.thrown import LoadError
 
 METADATA_TOPIC_ID = (1).to_bytes(16)  # `Uuid.METADATA_TOPIC_ID`
-_SNAPSHOT, _PARTIAL, _DELETED = ".checkpoint", ".checkpoint.part", ".checkpoint.deleted"
+_SNAPSHOT = ".checkpoint"
+_SNAPSHOTS = (_SNAPSHOT, ".checkpoint.part", ".checkpoint.deleted")
 _EPOCH = slice(21, 31)  # after the offset and a dash
 
 
@@ -102,11 +103,8 @@ def foretell_metadata_log(
     try:
         return _with_snapshots(log)
     except LoadError as error:
-        return MetadataLogOutcome(log, _fatal(error))
-
-
-def _fatal(error: LoadError) -> Refusal:
-    return Refusal(error.java_class, error.message, error.file, is_fatal=True)
+        refusal = Refusal(error.java_class, error.message, error.file, is_fatal=True)
+        return MetadataLogOutcome(log, refusal)
 
 
 def _with_snapshots(log: LoadOutcome) -> MetadataLogOutcome:
@@ -115,7 +113,7 @@ def _with_snapshots(log: LoadOutcome) -> MetadataLogOutcome:
     start, end = log.log_start_offset, log.end_offset
     assert start is not None
     assert end is not None
-    snapshots = {name: _snapshot_id(name) for name in log.files if _is_snapshot(name)}
+    snapshots = {name: _snapshot_id(name) for name in log.files if name.endswith(_SNAPSHOTS)}
     old = [
         name
         for name, snapshot in snapshots.items()
@@ -140,10 +138,6 @@ def _with_snapshots(log: LoadOutcome) -> MetadataLogOutcome:
             thrown.KAFKA, f"Log doesn't have a last fetch epoch and there is a {kept[-1]}"
         )
     return MetadataLogOutcome(log, None, tuple(kept), tuple(old))
-
-
-def _is_snapshot(name: str) -> bool:
-    return name.endswith((_SNAPSHOT, _PARTIAL, _DELETED))
 
 
 def _snapshot_id(name: str) -> SnapshotId:

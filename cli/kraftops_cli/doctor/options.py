@@ -29,7 +29,7 @@ _ADDRESS = re.compile(r"(?:\w+://)?([\w.-]+:\d{1,5})/?")
 
 
 @dataclass(frozen=True, kw_only=True)
-class What:
+class ExaminedOptions:
     """The options that name it; *names* are directories and archives."""
 
     names: tuple[str, ...] = argument(metavar="[WHAT…]", nargs=-1, type=click.Path(readable=False))
