@@ -64,27 +64,23 @@ _DETAILED = ("offsets", "transaction")
 
 @dataclass(frozen=True, slots=True)
 class ReportRequest:
-    """The options of a report; *sources* are as users name them, *form* is html or json.
+    """A report that is asked for; *sources* are the logs to read.
 
     With *spark*, the logs are counted there; a metadata log is read here all the same.
     """
 
+    options: ReportOptions
     sources: tuple[str, ...]
-    output: str | None
-    flags: OutputFlags
-    form: str
     heading: Heading
-    jobs: int | None
     spark: SparkRequest | None
-    authorizer_logs: tuple[str, ...]
     incident: Incident | None = None
 
 
-def _of_incident(request: ReportRequest, number: int | None, names: Sequence[str]) -> ReportRequest:
-    """Return a request about an incident and its span, if there is a number of one."""
-    if number is None:
+def _of_incident(request: ReportRequest, names: Sequence[str]) -> ReportRequest:
+    """Return a request about an incident and its span, if options name one by its number."""
+    if request.options.incident is None:
         return request
-    incident, span = incident_at(names, request.heading.span, number)
+    incident, span = incident_at(names, request.heading.span, request.options.incident)
     return replace(request, incident=incident, heading=request.heading._replace(span=span))
 
 
@@ -100,16 +96,20 @@ def run_report(options: ReportOptions, spark: SparkRequest | None, terminal: Ter
     Raises:
         KraftopsError: an option is wrong, nothing can be read, or the file cannot be written.
     """
-    request = replace(_request(options), spark=spark)
+    if options.form == "html" and options.output is None:
+        raise UsageError("an HTML report needs a file", hint="--output report.html")
+    span = Span(None, None, int(time.time() * 1000))
+    heading = Heading(options.title or DEFAULT_TITLE, span, f"kraftops {VERSION}")
+    request = ReportRequest(options, options.sources, heading, spark)
     refuse_missing(options.authorizer_logs)
-    if request.output is not None:
-        refuse_output(request.output, request.flags)
+    if options.output is not None:
+        refuse_output(options.output, OutputFlags(overwrite=options.overwrite))
     elif options.overwrite:
         raise UsageError("--overwrite needs --output")
     if options.is_about_quorum:
         if spark is not None:
             raise UsageError("--controllers and --spark do not go together")
-        return _run_live(request, options, terminal)
+        return _run_live(request, terminal)
     if not request.sources:
         raise UsageError("no logs are named", hint="name directories, files or archives")
     refuse_missing(request.sources)
@@ -125,19 +125,18 @@ def run_report(options: ReportOptions, spark: SparkRequest | None, terminal: Ter
     with opened_bundles(request.sources, skipped.append) as bundles:
         for error in skipped:
             terminal.failure(error)
-        code = _run_files(request, options, bundles, terminal)
+        code = _run_files(request, bundles, terminal)
     return code_with_skipped(code, skipped)
 
 
-def _within(
-    request: ReportRequest, options: ReportOptions, names: Sequence[str], terminal: Terminal
-) -> ReportRequest:
+def _within(request: ReportRequest, names: Sequence[str], terminal: Terminal) -> ReportRequest:
     """Return a request with its span, whose times of day are those of a log by its *names*.
 
     Raises:
         UsageError: a time is wrong.
     """
-    now, end = request.heading.span.now, partial(newest_time, names)
+    options, now = request.options, request.heading.span.now
+    end = partial(newest_time, names)
     since, until = read_span(options.since, options.until, now, end, terminal)
     note_earlier_end(since, end, terminal)
     if since is not None and until is not None and since > until:
@@ -145,34 +144,7 @@ def _within(
     return replace(request, heading=request.heading._replace(span=Span(since, until, now)))
 
 
-def _request(options: ReportOptions) -> ReportRequest:
-    """Return the request of options, without their span.
-
-    Raises:
-        UsageError: the page has no file.
-    """
-    if options.form == "html" and options.output is None:
-        raise UsageError("an HTML report needs a file", hint="--output report.html")
-    span = Span(None, None, int(time.time() * 1000))
-    heading = Heading(options.title or DEFAULT_TITLE, span, f"kraftops {VERSION}")
-    return ReportRequest(
-        options.sources,
-        options.output,
-        OutputFlags(overwrite=options.overwrite),
-        options.form,
-        heading,
-        options.jobs,
-        None,
-        options.authorizer_logs,
-    )
-
-
-def _run_files(
-    request: ReportRequest,
-    options: ReportOptions,
-    bundles: Mapping[str, Bundle],
-    terminal: Terminal,
-) -> int:
+def _run_files(request: ReportRequest, bundles: Mapping[str, Bundle], terminal: Terminal) -> int:
     files = report_files(request.sources, bundles)
     request = replace(request, heading=request.heading._replace(folder=files.folder))
     for error in files.unreadable:
@@ -181,10 +153,11 @@ def _run_files(
     if files.metadata is not None:
         names = files.metadata.names
         note_furthest(files.metadata.place, names, len(files.others), terminal)
-    request = _within(request, options, names, terminal)
+    request = _within(request, names, terminal)
+    options = request.options
     if files.metadata is not None:
-        request = _of_incident(request, options.incident, files.metadata.names)
-    elif options.incident is not None or request.authorizer_logs:
+        request = _of_incident(request, files.metadata.names)
+    elif options.incident is not None or options.authorizer_logs:
         option = "--authorizer-log" if options.incident is None else "--incident"
         raise UsageError(f"{option} needs a metadata log among the sources")
     metadata, (run, summaries) = _read(files, request, terminal)
@@ -221,7 +194,7 @@ def _read_metadata(
     log = read_metadata_log(files.names, request.heading.span, on_bytes)
     story = _story(request, files.names, log)
     cluster_id = cluster_id_near(files.names)
-    requests = allowed_requests(request.authorizer_logs)
+    requests = allowed_requests(request.options.authorizer_logs)
     return MetadataInput(log, files.commands, cluster_id, story, requests)
 
 
@@ -233,7 +206,7 @@ def _counted(sources: Sequence[Source], request: ReportRequest, terminal: Termin
         until=everything.until if span.until is None else span.until,
     )
     query = Query(filter=filter_)
-    plan = Plan(sources=tuple(sources), query=query, jobs=request.jobs, summary=True)
+    plan = Plan(sources=tuple(sources), query=query, jobs=request.options.jobs, summary=True)
     run = Run(plan, terminal, DumpReport())
     files = [
         file._replace(details=file.log.decoder in _DETAILED)
@@ -271,33 +244,31 @@ def _write(
     terminal: Terminal,
 ) -> int:
     """Write the report; return 2 if damage has hidden something, else 0."""
-    report = build(request.heading, metadata, summaries)
-    if request.authorizer_logs and report.timeline is not None:
+    report, options = build(request.heading, metadata, summaries), request.options
+    if options.authorizer_logs and report.timeline is not None:
         is_known = any(change.likely_principals for change in report.timeline.changes)
         terminal.error(f"note: {LIKELY if is_known else UNLOGGED}")
     fields = as_data(report)
-    if request.form == "html":
+    if options.form == "html":
         from kraftops.report.page.render import page
 
         text = page({"command": "report", "formatVersion": JSON_VERSION, **fields})
     else:
         text = json_line("report", fields)
-    output = request.output
-    with (
-        terminal.data_fd() if output is None else open_output(output, sources, request.flags) as fd
-    ):
+    output, flags = options.output, OutputFlags(overwrite=options.overwrite)
+    with terminal.data_fd() if output is None else open_output(output, sources, flags) as fd:
         write_all(fd, text.encode("utf-8", "surrogateescape"))
     is_damaged = any(summary.damage.count for summary in summaries.values())
     if metadata is not None:
         findings = metadata.log.image.log_findings
-        is_damaged |= any(one.code in CUTS_SHORT for one in findings)
+        is_damaged |= any(finding.code in CUTS_SHORT for finding in findings)
     if not is_damaged:
         return 0
     terminal.error("note: not all of the logs could be read: the report's findings say what is not")
     return DAMAGED
 
 
-def _run_live(request: ReportRequest, options: ReportOptions, terminal: Terminal) -> int:
+def _run_live(request: ReportRequest, terminal: Terminal) -> int:
     if request.sources:
         raise UsageError(
             "--controllers and names of logs do not go together", hint="make two reports"
@@ -310,22 +281,20 @@ def _run_live(request: ReportRequest, options: ReportOptions, terminal: Terminal
         def on_bytes(count: int) -> None:
             progress.advance(task, count)
 
-        live = live_image(terminal, options, progress=on_bytes)
+        live = live_image(terminal, request.options, progress=on_bytes)
     with live:
-        return _report_live(request, live, options, terminal)
+        return _report_live(request, live, terminal)
 
 
-def _report_live(
-    request: ReportRequest, live: LiveImage, options: ReportOptions, terminal: Terminal
-) -> int:
+def _report_live(request: ReportRequest, live: LiveImage, terminal: Terminal) -> int:
+    options = request.options
     addresses = options.controllers or str(live.endpoint)
-    request = _within(request, options, live.names, terminal)
-    request = _of_incident(request, options.incident, live.names)
+    request = _of_incident(_within(request, live.names, terminal), live.names)
     log = read_metadata_log(live.names, request.heading.span)
     cluster_id = options.expect_cluster_id or _cluster_id(options, terminal)
     story = _story(request, live.names, log)
     commands = of_controllers(addresses, cluster_id)
-    requests = allowed_requests(request.authorizer_logs)
+    requests = allowed_requests(request.options.authorizer_logs)
     metadata = MetadataInput(log, commands, cluster_id, story, requests)
     sources = [Source(name, METADATA, METADATA_TOPIC, 0, 0) for name in live.names]
     _, summaries = _counted(sources, request, terminal)

@@ -1,4 +1,4 @@
-"""The commands exit and history."""
+"""The commands exit, clear and history."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 
 from kraftops_shell.grammar.arguments import BadLineError, Call
 from kraftops_shell.session.session import Session
+from kraftops_terminal.screen import erase
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,9}")
 
@@ -13,6 +14,14 @@ _INTEGER = re.compile(r"[+-]?[0-9]{1,9}")
 def leave(session: Session, _call: Call) -> None:
     """End the session."""
     session.is_over = True
+
+
+def clear(session: Session, _call: Call) -> None:
+    """Clear the terminal, where there is one with a cursor."""
+    console = session.console
+    if console and session.is_on_terminal and not console.is_dumb:
+        console.flush()
+        erase(1)
 
 
 def history(session: Session, call: Call) -> None:

@@ -1,4 +1,4 @@
-"""The command ls."""
+"""The commands ls and ll."""
 
 from __future__ import annotations
 
@@ -47,6 +47,11 @@ def ls(session: Session, call: Call) -> None:
                 session.line(f"{name}:")
             _print(session, call, names, directory.get)
         is_first = False
+
+
+def ll(session: Session, call: Call) -> None:
+    """List nodes with details."""
+    ls(session, call._replace(flags={**call.flags, "-l": True}))
 
 
 def _print(

@@ -33,25 +33,20 @@ _PARTITIONS = (folded("PARTITION"), Column("LEADER"))
 class _Leaders(NamedTuple):
     """The partitions whose replica lists were changed, and those that are led as before."""
 
-    moved: Sequence[TopicPartition]
-    staying: Sequence[TopicPartition]
+    moved_partitions: list[str]
+    staying_partitions: list[str]
+
+    @property
+    def changed(self) -> bool:
+        """Whether any list was."""
+        return bool(self.moved_partitions)
 
 
 LEADERS = Answer(
     (
-        boolean(
-            "changed", "whether any list was reordered", get=lambda leaders: bool(leaders.moved)
-        ),
-        texts(
-            "movedPartitions",
-            "partitions whose replica list was reordered",
-            get=lambda leaders: [*map(str, leaders.moved)],
-        ),
-        texts(
-            "stayingPartitions",
-            "partitions that are still led as before",
-            get=lambda leaders: [*map(str, leaders.staying)],
-        ),
+        boolean("changed", "whether any list was reordered"),
+        texts("movedPartitions", "partitions whose replica list was reordered"),
+        texts("stayingPartitions", "partitions that are still led as before"),
     )
 )
 _AFTER = ("after a restart", "kafka-cluster undrain -b b:9092 --plan leaders.json")
@@ -172,7 +167,7 @@ def print_leaders(
         [str(partition), Styled("led as before", "warning")] for partition in stay
     ]
     work.answer(
-        json_of(LEADERS.fields, _Leaders(moved, stay)),
+        json_of(LEADERS.fields, _Leaders([*map(str, moved)], [*map(str, stay)])),
         f"replica lists reordered: {many(len(moved), 'partition')}\n"
         + table_text(work.terminal.console, Table(_PARTITIONS, rows)),
     )

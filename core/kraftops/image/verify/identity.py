@@ -12,6 +12,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from kraftops.display.sizes import named
+from kraftops.engine.metadata_state import PartitionState
 from kraftops.findings.finding import Finding, Place, stop_finding
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.assignments import replicas_on
@@ -114,21 +115,26 @@ def _exchanged_content(
     nodes: Sequence[Node], images: Mapping[str | None, MetadataImage]
 ) -> Iterator[Mistake]:
     """Yield the directories of pairs of brokers that agree with their ids, but for the content."""
-    for pair in combinations([node for node in nodes if node.is_broker], 2):
-        image = images.get(pair[0].cluster_id)
-        if image is None or pair[0].cluster_id != pair[1].cluster_id:
+    brokers = [
+        (
+            node,
+            set(_assigned(images[node.cluster_id], node.config.node_id)),
+            set().union(*map(_partitions, node.data_directories)),
+        )
+        for node in nodes
+        if node.is_broker and node.cluster_id in images
+    ]
+    for (first, assigned, present), (second, others, others_present) in combinations(brokers, 2):
+        own, other = assigned - others, others - assigned
+        is_exchanged = other & present and own & others_present
+        if first.cluster_id != second.cluster_id or not is_exchanged:
             continue
-        ids = [node.config.node_id for node in pair]
-        assigned = [_assigned(image, node_id) for node_id in ids]
-        present = [set().union(*map(_partitions, node.data_directories)) for node in pair]
-        alone = [assigned[0] - assigned[1], assigned[1] - assigned[0]]
-        if all(
-            alone[1 - i] & present[i] and alone[i] and not alone[i] & present[i] for i in (0, 1)
-        ):
-            for node, claimed, owner in zip(pair, ids, reversed(ids), strict=True):
-                for directory in node.data_directories:
-                    if directory.node_id == claimed:
-                        yield Mistake(node, directory, claimed, owner)
+        if own & present or other & others_present:
+            continue
+        for node, owner in ((first, second), (second, first)):
+            for directory in node.data_directories:
+                if directory.node_id == node.config.node_id:
+                    yield Mistake(node, directory, directory.node_id, owner.config.node_id)
 
 
 def _with_other_half(mistake: Mistake, others: Sequence[Mistake]) -> Mistake:
@@ -148,7 +154,7 @@ def _owner(
     """Return which of two nodes the content is of; None if it may be of both."""
     if image:
         present = _partitions(directory)
-        of_own, of_other = _assigned(image, own), _assigned(image, other)
+        of_own, of_other = _assigned(image, own).keys(), _assigned(image, other).keys()
         is_own, is_other = present & (of_own - of_other), present & (of_other - of_own)
         if bool(is_own) != bool(is_other):
             return own if is_own else other
@@ -164,10 +170,10 @@ def _partitions(directory: LogDirectory) -> set[tuple[str, int]]:
     }
 
 
-def _assigned(image: MetadataImage, node_id: int) -> set[tuple[str, int]]:
+def _assigned(image: MetadataImage, node_id: int) -> dict[tuple[str, int], PartitionState]:
     return {
-        (image.topics[topic_id].name, number)
-        for (topic_id, number), _ in replicas_on(node_id, image)
+        (image.topics[topic_id].name, number): state
+        for (topic_id, number), state in replicas_on(node_id, image)
     }
 
 
@@ -219,7 +225,7 @@ def _assigned_ids(mistake: Mistake, image: MetadataImage | None) -> set[bytes | 
     present = _partitions(mistake.directory)
     ids = {
         state.directories[state.replicas.index(owner)]
-        for (topic_id, number), state in replicas_on(owner, image)
-        if (image.topics[topic_id].name, number) in present
+        for partition, state in _assigned(image, owner).items()
+        if partition in present
     }
     return {identity for identity in ids if not is_reserved(identity)}
