@@ -10,6 +10,7 @@ from dataclasses import replace
 from kraftops.checkup.disk_checks import kept_from_retention
 from kraftops.checkup.examination import UNKNOWN_NODE, Examination
 from kraftops.display.sizes import named
+from kraftops.findings.catalogue import code_of_cure
 from kraftops.findings.finding import Evidence, Finding, Place, Severity
 from kraftops.recovery.node_copies import LogSource, sources_of
 from kraftops.recovery.partitions.comparison import ComparedCopy, Comparison, compare_disks
@@ -105,12 +106,13 @@ def _cut(table: Comparison, leaders: Leaders, command: str) -> Iterator[Finding]
         rows[loss.copy.topic, loss.leader, cure].append(loss)
     for (topic, _, cure), lost in rows.items():
         numbers = sorted({loss.copy.number for loss in lost})
+        best = best_by_name[lost[0].copy.name]
         yield Finding(
             "records-cut",
             Severity.LOSS,
             f"a start of these brokers can cut records of {topic}-{','.join(map(str, numbers))}:"
             f" {total_of(lost).clause}",
-            Place(topic=topic, partition=numbers[0]),
+            Place(topic=topic, partition=numbers[0], file=None if best.is_loaded else best.place),
             cure,
             (command,),
         )
@@ -118,6 +120,8 @@ def _cut(table: Comparison, leaders: Leaders, command: str) -> Iterator[Finding]
 
 def _keeping(best: PartitionCopy, leaders: Leaders, *, has_order: bool) -> str:
     may_lead = leaders.get(best.name, (best.broker,))
+    if not best.is_loaded:
+        return replacement(best, may_lead)
     if not has_order:
         return f"{NO_ORDER[0].lower()}{NO_ORDER[1:]}, {replacement(best, may_lead)}"
     others = [broker for broker in may_lead if broker != best.broker]
@@ -130,6 +134,7 @@ def _damaged(table: Comparison, leaders: Leaders, command: str) -> Iterator[Find
     damage = {
         (finding.place.topic, finding.place.partition, finding.place.node): finding.code
         for finding in table.findings
+        if code_of_cure(finding) == finding.code  # others are mended where they are
     }
     partitions: dict[str, list[ComparedCopy]] = defaultdict(list)
     for compared in table.copies:
@@ -154,7 +159,7 @@ def _damaged_copies(
     has_order: bool,
 ) -> Finding:
     may_lead = leaders.get(copies[0].name, ())
-    best = newest_of([copy for copy in copies if copy.is_loaded] or copies, may_lead)
+    best = newest_of(copies, may_lead)
     text = f"{len(states)} of the {len(copies)} copies of {best.name} here are damaged"
     cure = "restore one of them from a backup before any of these brokers starts"
     if not best.is_missing:
@@ -162,10 +167,9 @@ def _damaged_copies(
             f"; the best is that of broker {best.broker}: it ends at offset {best.end}, epoch"
             f" {best.epoch}"
         )
-        mended = "" if best.is_loaded else "mend the file of its copy, "
         keeping = _keeping(best, leaders, has_order=has_order)
         cure = (
-            f"copy all of them aside, {mended}{keeping}; the others fetch from it, refused ones"
+            f"copy all of them aside, {keeping}; the others fetch from it, refused ones"
             " after their directory is moved away"
         )
     return Finding(

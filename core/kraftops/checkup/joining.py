@@ -46,6 +46,8 @@ _CAUSES_IN_PLACE: Mapping[str, frozenset[str]] = {
     "missing-partition": frozenset({"start-refused", "no-topic-id"}),
     # What a start cuts is the rest of what is missing.
     "start-cuts-log": frozenset({"missing-end"}),
+    # Of a place is what only a refused copy has.
+    "records-cut": frozenset({"start-refused"}),
 }
 """The same for one partition."""
 _COPIES_OF = {
@@ -89,7 +91,11 @@ def joined(findings: Iterable[Finding], node_of: NodeOf) -> list[Finding]:
         return (
             other.code in _CAUSES_ANYWHERE.get(code, ())
             or (other.code in _CAUSES.get(code, ()) and nodes[id(other)] == nodes[id(finding)])
-            or (other.code in _CAUSES_IN_PLACE.get(code, ()) and other_path.startswith(path))
+            or (
+                other.code in _CAUSES_IN_PLACE.get(code, ())
+                and finding.place.path
+                and other_path.startswith(path)
+            )
             or (
                 other.code in _COPIES_OF.get(code, ())
                 and other.place.partition_name == finding.place.partition_name
@@ -154,4 +160,7 @@ def _with_effects(cause: Finding, effects: Sequence[Finding]) -> Finding:
     facts = [Evidence(effect.code, str(effect)) for effect in effects[:_EVIDENCE]]
     severity = worst([cause, *effects]) or Severity.NOTE
     cure = cause.cure or next((effect.cure for effect in effects if effect.cure), "")
+    # Only a refused copy with the newest records has these: what restores it would cut them.
+    if cause.code in _LOADING:
+        cure = next((effect.cure for effect in effects if effect.code in _BY_CURE), cure)
     return replace(cause, severity=severity, cure=cure, evidence=(*cause.evidence, *facts))

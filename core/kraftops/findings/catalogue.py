@@ -21,6 +21,9 @@ _RESTORE = (
     " directory away. The broker fetches it again."
 )
 
+_MENDED_BY = {".index": "index-order", ".timeindex": "time-index-order"}
+"""The codes whose cures mend files that the loader refuses, by the ends of their names."""
+
 
 @dataclass(frozen=True, slots=True)
 class CatalogueRow:
@@ -66,6 +69,13 @@ def catalogue() -> Mapping[str, CatalogueRow]:
     return MappingProxyType({code: _row(code, **fields) for code, fields in rows.items()})
 
 
+def code_of_cure(finding: Finding) -> str:
+    """Return the code whose cure mends it: a start rebuilds an index that it refused."""
+    is_refusal = finding.code == "start-refused"
+    suffix = os.path.splitext(finding.place.path)[1]
+    return _MENDED_BY.get(suffix, finding.code) if is_refusal else finding.code
+
+
 def with_cure(finding: Finding, partition: str) -> Finding:
     """Return a finding about a partition with what its code says to do.
 
@@ -73,7 +83,7 @@ def with_cure(finding: Finding, partition: str) -> Finding:
     copy without its log directory has none that would mend it.
     """
     place = finding.place
-    row = catalogue().get(finding.code)
+    row = catalogue().get(code_of_cure(finding))
     if row is None or not finding.is_severe or finding.commands:
         return finding
     if not place.directory:

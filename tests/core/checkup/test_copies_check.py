@@ -29,11 +29,16 @@ def damage(cluster: Path, broker: int, share: float) -> None:
 
 
 def losses(cluster: Path, *brokers: int, is_deep: bool = False) -> list[Finding]:
+    findings = severe(cluster, *brokers, is_deep=is_deep)
+    return [finding for finding in findings if finding.severity == "loss"]
+
+
+def severe(cluster: Path, *brokers: int, is_deep: bool = False) -> list[Finding]:
     folders = [str(cluster / f"node-{broker}/data") for broker in brokers]
     sources = [LogSource(folder, folder) for folder in folders]
     examination = Examination(sources=sources, is_deep=is_deep)
     diagnosis = diagnosis_of(examination, run_checks(examination, CHECKS), Selection())
-    return [finding for finding in diagnosis.findings if finding.severity == "loss"]
+    return [finding for finding in diagnosis.findings if finding.is_severe]
 
 
 def test_two_damaged_copies_are_one_finding_with_the_longer_one_to_keep(
@@ -71,6 +76,25 @@ def test_one_damaged_copy_is_told_with_the_one_to_copy_over_it(cluster: Path) ->
 
     assert (first.code, second.code) == ("start-cuts-log", "records-cut")
     assert second.cure.endswith("copy orders-1 of broker 101 over that of broker 103")
+
+
+@pytest.mark.parametrize("is_newest", [False, True])
+def test_refused_copy_is_mended_and_never_the_source_of_a_cure(
+    is_newest: bool, cluster: Path
+) -> None:
+    index = cluster / f"node-101/data/orders-0/{0:020}.index"
+    with index.open("r+b") as file:
+        file.truncate(1 << 31)
+    if is_newest:
+        log = cluster / f"node-103/data/orders-0/{0:020}.log"
+        log.write_bytes(log.read_bytes()[:20_000])
+
+    finding = next(finding for finding in severe(cluster, 101, 103) if finding.place.node == 101)
+
+    assert (finding.code, finding.commands) == ("start-refused", (f"rm {index}",))
+    assert ("records-cut" in {fact.source for fact in finding.evidence}) == is_newest
+    cure = "mend the copy of orders-0 on broker 101" if is_newest else "delete the index"
+    assert finding.cure.startswith(cure)
 
 
 def test_partition_whose_copies_are_all_missing_is_to_be_restored(cluster: Path) -> None:

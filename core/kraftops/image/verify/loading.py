@@ -36,6 +36,7 @@ from kraftops.server.loader.load_plan import (
     FolderKind,
     PartitionLoad,
 )
+from kraftops.server.loader.segment import MOST_BYTES
 from kraftops.server.log_directory import LogDirectory, duplicates
 from kraftops.server.partition_files import PartitionFiles, partition_files
 from kraftops.storage.logdirs.node import Node
@@ -161,7 +162,10 @@ def _unflushed_bytes(files: PartitionFiles, directory: LogDirectory) -> int:
     point = directory.offset(RECOVERY_POINT, files.topic, files.partition) or 0
     bases = [segment.base_offset for segment in files.segments]
     first = max((base for base in bases if base <= point), default=0)
-    return sum(size_of(segment.log) for segment in files.segments if segment.base_offset >= first)
+    sizes = [size_of(segment.log) for segment in files.segments]
+    if max(sizes, default=0) > MOST_BYTES:
+        return 0  # it is refused before any is read
+    return sum(size for size, base in zip(sizes, bases, strict=True) if base >= first)
 
 
 def _topics(image: MetadataImage | None) -> Topics:

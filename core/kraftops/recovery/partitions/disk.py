@@ -12,6 +12,7 @@ from kraftops.dump.check.start import Start, damaged_checkpoint, foretold
 from kraftops.dump.check.topics import TopicSettings
 from kraftops.errors import DecodeError, SourceError
 from kraftops.fileio.reading import read_small
+from kraftops.findings.catalogue import with_cure
 from kraftops.findings.finding import Finding, Place, Severity, Stake
 from kraftops.log.damage.salvage import Gap, last_offset, salvaged
 from kraftops.log.files import METADATA_PARTITION
@@ -188,14 +189,26 @@ def _with_end(
         copy,
         start=files.segments[0].base_offset,
         end=end,
-        is_end_exact=not start.outcomes or start.outcome in loads,
+        # That of a copy that no start takes is the end of its whole batches.
+        is_end_exact=not loads or start.outcome in loads,
         epochs=epochs.entries,
         time=max(times, default=None),
         next_producer_id=next_producer_id,
         is_loaded=len(loads) == len(start.outcomes),
     )
     place = Place(copy.broker, None, copy.topic, copy.number, copy.place)
-    refusals = [replace(refusal, place=place) for refusal in start.refusals()]
+    refusals = [
+        with_cure(
+            refusal.moved(
+                node=copy.broker,
+                directory=os.path.dirname(copy.place),
+                topic=copy.topic,
+                partition=copy.number,
+            ),
+            copy.place,
+        )
+        for refusal in start.refusals()
+    ]
     return whole, [*refusals, *_cuts(whole, folder, loads, place)]
 
 

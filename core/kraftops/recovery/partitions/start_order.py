@@ -26,7 +26,8 @@ def start_order(
     for best, leaders in best_copies(losses):
         # As one that was killed registers, the controller takes it out of ISR and ELR, and only the
         # last leader is elected (`ReplicationControlManager.handleUncleanBrokerShutdown`; 4.3.1).
-        if best.broker not in leaders or (has_elr and not best.was_clean):
+        may_lead = best.is_loaded and best.broker in leaders
+        if not may_lead or (has_elr and not best.was_clean):
             return None
         for leader in leaders:
             before[leader] |= {best.broker} - {leader}
@@ -52,6 +53,11 @@ def best_copies(losses: Iterable[PartitionLoss]) -> list[tuple[PartitionCopy, tu
 
 
 def replacement(best: PartitionCopy, leaders: Iterable[int]) -> str:
-    """Return how the best copy leads whoever starts first."""
+    """Return how the best copy leads whoever starts first; a refused one serves nobody."""
+    if not best.is_loaded:
+        return (
+            f"mend the copy of {best.name} on broker {best.broker}, which has the newest records "
+            "and which a start refuses; do not move it away, and compare again"
+        )
     others = [leader for leader in sorted(leaders) if leader != best.broker]
     return f"copy {best.name} of broker {best.broker} over that of {named('broker', others)}"

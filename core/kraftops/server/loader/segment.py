@@ -25,7 +25,7 @@ from kraftops.server.loader.thrown import LoadError
 LAST_OFFSET = (1 << 63) - 1  # `Long.MAX_VALUE`
 _BY_BASE_OFFSET = (4, 1)
 """The release in which `FileRecords` begins to search by base offsets, before by last ones."""
-_MOST_BYTES = (1 << 31) - 1  # `FileRecords`
+MOST_BYTES = (1 << 31) - 1  # `FileRecords`
 _END_OF_RECOVERY = (thrown.CORRUPT_RECORD, thrown.INVALID_RECORD)
 
 
@@ -48,7 +48,7 @@ class Segment:
         """
         self._disk, self.base_offset, self._suffix = disk, base_offset, suffix
         self.log, _ = disk.file(self._name(LOG))
-        if self.log.size > _MOST_BYTES:
+        if self.log.size > MOST_BYTES:
             reason = f"The size of segment {self.log_name} ({self.log.size}) is larger than allowed"
             raise LoadError(thrown.KAFKA, reason, self.log_name)
         self.txn_index = TxnIndex(disk, self._name(TXN_INDEX), base_offset)
