@@ -114,6 +114,11 @@ class Meter:
                 self._left_to_reference = None
 
 
+LEAST = Budget(64 << 20)
+"""The least: `message.max.bytes` may be some MB. Readers of headers and control records need no
+more, and hold no larger batch, whatever the budget of the run."""
+
+
 def run_budget() -> Budget:
     """Return the budget of this run, as the environment has it.
 

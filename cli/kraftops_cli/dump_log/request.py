@@ -218,7 +218,8 @@ def _holding(
     metadata_paths = (source.path for source in sources if source.topic == REMOTE_TOPIC)
     paths = [*options.remote_log_metadata, *metadata_paths]
     span = query.filter.first_offset, query.filter.last_offset
-    return holding(sources, span, lambda: read_remote_metadata(paths), unreadable.append)
+    read = partial(read_remote_metadata, paths, query.budget)
+    return holding(sources, span, read, unreadable.append)
 
 
 def _run_check(
@@ -240,7 +241,8 @@ def _run_check(
         plan = looked_up(_plan(_sources(others, options), query, options), terminal)
         codes.append(run_dump(plan, terminal))
     if request.paths or request.partitions or request.files:
-        request = request._replace(remote_metadata=options.remote_log_metadata)
+        metadata = options.remote_log_metadata
+        request = replace(request, remote_metadata=metadata, budget=query.budget)
         run = partial(run_units, jobs=options.jobs)
         codes.append(run_check(request, terminal, archives, run))
     return max(codes)

@@ -5,12 +5,10 @@ from __future__ import annotations
 import click
 
 from kraftops.errors import UsageError
-from kraftops.memory import VARIABLE, run_budget, set_max_memory
+from kraftops.memory import LEAST, VARIABLE, run_budget, set_max_memory
 from kraftops_cli.syntax.values import Size
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_cli.version import KAFKA_VERSION, VERSION
-
-_LEAST_MEMORY = 64 << 20  # a quarter is for the largest batch, and message.max.bytes may be some MB
 
 
 def _print_version(context: click.Context, _: click.Parameter, asked: object) -> None:
@@ -33,9 +31,9 @@ def _set_memory(ctx: click.Context, _: click.Parameter, size: int | None) -> Non
     """
     if size is not None:
         set_max_memory(size)
-    elif ctx.command.name != "kraftops" and (memory := run_budget().memory) < _LEAST_MEMORY:
+    elif ctx.command.name != "kraftops" and (memory := run_budget().memory) < LEAST.memory:
         # `kraftops` itself takes any: its commands may set another.
-        least = f"it is a size, at least {_LEAST_MEMORY >> 20}m"
+        least = f"it is a size, at least {LEAST.memory >> 20}m"
         raise UsageError(f"{VARIABLE} is {memory}: that is too little", hint=least)
 
 
@@ -62,7 +60,7 @@ COMMON_TITLE = "Memory and terminal"
 COMMON_OPTIONS = (
     click.Option(
         ["--max-memory"],
-        type=Size(_LEAST_MEMORY),
+        type=Size(LEAST.memory),
         metavar="SIZE",
         expose_value=False,
         callback=_set_memory,

@@ -10,7 +10,6 @@ from typing import NamedTuple
 from kraftops.findings.finding import Evidence, Finding, Severity, stop_finding
 from kraftops.server.loader.load_plan import HIGH_WATERMARK
 from kraftops.server.log_directory import LogDirectory
-from kraftops.server.metadata_log.content import read_content
 from kraftops.storage.logdirs.inspector import OTHER_NODE_ID
 from kraftops.storage.logdirs.node import Node, directory_owners
 from kraftops.uuids import to_text
@@ -92,9 +91,9 @@ def misnumbered(node: Node) -> Iterator[Finding]:
 def _age(directory: LogDirectory) -> tuple[tuple[int, int], int]:
     """Return what grows as a directory is used; times do not survive a copy."""
     log = directory.log
-    content = read_content(log.latest_snapshot, log.segments) if log else None
+    rank = log.content.rank if log else (0, 0)
     offsets = directory.plan.offsets.get(HIGH_WATERMARK, {})
-    return content.rank if content else (0, 0), sum(offsets.values())
+    return rank, sum(offsets.values())
 
 
 def copy_finding(copy: Copy) -> Finding:

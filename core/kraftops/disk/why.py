@@ -103,7 +103,8 @@ def _copied_to(directories: Sequence[LogDirectory], path: str, partition: int) -
     if topic_id is None or not logs:
         return None
     try:
-        remote = read_remote_metadata(logs).partitions.get((to_text(topic_id), partition))
+        metadata = read_remote_metadata(logs, directories[0].folder.budget)
+        remote = metadata.partitions.get((to_text(topic_id), partition))
     except KraftopsError:
         return None
     return max((segment.end for segment in remote.live), default=None) if remote else None

@@ -22,7 +22,6 @@ from kraftops.image.state.changes import Change
 from kraftops.image.state.fields import ChangeKind, FieldChange, field_changes
 from kraftops.image.state.image import LastChange, MetadataImage
 from kraftops.image.state.store import LoggedRecord
-from kraftops.memory import run_budget
 from kraftops.records import control, metadata
 from kraftops.records.dialects import KAFKA_DIALECT
 from kraftops.records.meaning import Unknown
@@ -111,7 +110,8 @@ def history(
     for plan in whole_log_plans(files):
         image = MetadataImage(dialect)
         if plan[0].end_offset is not None:
-            image.offer_prior_state(partial(prior_state_of, files, plan[0].end_offset, dialect))
+            new_image = partial(MetadataImage, dialect, image.store.budget)
+            image.offer_prior_state(partial(prior_state_of, files, plan[0].end_offset, new_image))
         recorder = _Recorder(image, subject)
         replay = Replay(image, limits)
         loader = Loader(replay, may_grow=files.is_directory, listen=recorder.listen)
@@ -185,7 +185,7 @@ class _Recorder:
             SourceError: there are too many.
         """
         self._size += size
-        if self._size > (most := run_budget().memory):
+        if self._size > (most := self.image.store.budget.memory):
             raise SourceError(
                 f"the records of this history take more than the {most} bytes of the memory budget",
                 hint="a larger --max-memory, or a node further down",

@@ -12,7 +12,7 @@ from google_crc32c import value as crc32c
 
 from kraftops.errors import DecodeError, Underflow
 from kraftops.log.codecs import CODECS, decompress
-from kraftops.memory import Meter, run_budget
+from kraftops.memory import LEAST, Meter
 from kraftops.varint import read_uvarint, read_varint, read_varlong, varint_bytes
 
 LOG_OVERHEAD = 12  # the base offset and the length, which are not counted in the length
@@ -278,7 +278,7 @@ def records(batch: Batch, meter: Meter | None = None) -> Iterator[Record]:
         InflationError: it inflates beyond the budget.
     """
     header = batch.header
-    buffer, pos = inflated(batch, header, meter or run_budget().meter())
+    buffer, pos = inflated(batch, header, meter or LEAST.meter())
     for _ in range(header.record_count):
         record, pos = read_record(buffer, pos, header.base_offset, header.base_timestamp)
         if header.attributes & LOG_APPEND_TIME:

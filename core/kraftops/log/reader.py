@@ -13,7 +13,7 @@ from google_crc32c import extend as crc32c_extend
 from kraftops.errors import SourceError
 from kraftops.log.batch import CRC_START, HEADER_SIZE, LOG_OVERHEAD, SMALLEST_LENGTH, Batch
 from kraftops.log.zeros import are_zeros
-from kraftops.memory import Meter, run_budget
+from kraftops.memory import LEAST, Meter
 
 BLOCK = 1 << 20  # one read has many batches: producers' batch.size is 16 KiB
 LARGEST_BATCH = 256 * 1024 * 1024
@@ -87,7 +87,7 @@ class LogReader:
         self._base = start  # position of the buffer's first byte
         self._stop = _UNKNOWN_END if stop is None else stop
         self._archive_damage = ""
-        self._meter = meter or run_budget().meter()
+        self._meter = meter or LEAST.meter()
         self._largest = min(LARGEST_BATCH, self._meter.budget.batch)
         self.lost = 0
         """Bytes before *stop* that the source did not have."""

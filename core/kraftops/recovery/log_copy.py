@@ -177,12 +177,12 @@ def _owner(folder: str) -> MetaProperties:
 
 def _read(name: str, folder: str, owner: MetaProperties, log: MetadataLog) -> LogCopy:
     snapshot = log.latest_snapshot
-    records = RecordReader()
+    records = RecordReader(log.budget)
     snapshot_damage = read_snapshot(snapshot, records) if snapshot else ()
     # What is behind the voters in the snapshot of a formatted quorum has no effect.
     damage = [str(damage) for damage in snapshot_damage if not damage.is_harmless]
     snapshot_quorum = records.quorum
-    observer = _Observer(snapshot, records)
+    observer = _Observer(log, records)
     expected = snapshot.end_offset if snapshot else 0
     epochs = {snapshot.epoch for snapshot in log.snapshots}
     last: BatchMark | None = None
@@ -229,8 +229,9 @@ def _read(name: str, folder: str, owner: MetaProperties, log: MetadataLog) -> Lo
 class _Observer:
     """What the batches of a log read so far tell: control records, recoveries, the newest time."""
 
-    def __init__(self, snapshot: Snapshot | None, records: RecordReader) -> None:
-        self.marks = RecoveryMarks(snapshot)
+    def __init__(self, log: MetadataLog, records: RecordReader) -> None:
+        snapshot = log.latest_snapshot
+        self.marks = RecoveryMarks(snapshot, log.budget)
         self.time: int | None = None
         self._records = records
         self._start = snapshot.end_offset if snapshot else 0  # it has the records before it

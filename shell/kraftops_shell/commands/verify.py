@@ -49,7 +49,7 @@ def verify_command(session: Session, call: Call) -> int:
         if is_sound and not answer:
             session.line(f"{origin_text}: nothing is wrong")
     if len(readable) > 1:
-        for finding in replica_findings(readable):
+        for finding in replica_findings(readable, origin.image.store.budget):
             code = HAS_FINDINGS
             _print(session, answer, finding)
     return code

@@ -12,6 +12,7 @@ from kraftops.image.verify.release import release_findings
 from kraftops.image.verify.replicas import replica_findings
 from kraftops.image.verify.upgrade import upgrade_findings
 from kraftops.image.verify.verify import verify
+from kraftops.memory import Budget
 from kraftops.recovery.live_controllers import AskControllers, ControllerAnswer
 from kraftops.recovery.node_copies import opened_sources
 from kraftops.recovery.plan import RecoveryRequest, plan_recovery
@@ -67,7 +68,7 @@ def _replicas(folder: Path) -> set[str]:
     sources = [str(folder / f"c{number}") for number in range(3)]
     for source, epoch in zip(sources, (1, 2, 2), strict=True):
         write_log(Path(source), {0: [no_ops(0, 2, epoch=epoch)]})
-    return codes_of(replica_findings(sources))
+    return codes_of(replica_findings(sources, Budget()))
 
 
 def _set_aside(folder: Path) -> set[str]:

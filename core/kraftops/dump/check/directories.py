@@ -6,10 +6,9 @@ import os
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import chain
-from typing import NamedTuple
 
 from kraftops.dump.check.files import grouped
 from kraftops.dump.check.findings import PartitionCheck
@@ -42,6 +41,7 @@ from kraftops.log.files import (
     partition_of,
     tiered_topic_id,
 )
+from kraftops.memory import Budget, run_budget
 from kraftops.records.internal_topics import REMOTE_TOPIC
 from kraftops.server import meta_properties
 from kraftops.server.loader.load_plan import FolderKind, FolderName, PartitionLoad
@@ -49,7 +49,8 @@ from kraftops.server.log_directory import LogDirectory, duplicates, read_log_dir
 from kraftops.server.partition_files import TOPIC_ID, has_tiered_name, partition_files
 
 
-class CheckRequest(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class CheckRequest:
     """A request for a check.
 
     *paths* are directories of partitions, log directories, or directories of tiers; *partitions*
@@ -63,6 +64,7 @@ class CheckRequest(NamedTuple):
     decoder: str | None = None
     remote_metadata: Sequence[str] = ()
     partitions: Sequence[str] = ()
+    budget: Budget = field(default_factory=run_budget)
 
 
 def check_directories(
@@ -121,9 +123,10 @@ def _is_deleted(check: PartitionCheck, directories: Container[str]) -> bool:
 
 
 def _surroundings(request: CheckRequest, folders: list[str]) -> Surroundings:
-    surroundings = Surroundings([*request.remote_metadata, *_of_topic(REMOTE_TOPIC, folders)])
+    remote_metadata = [*request.remote_metadata, *_of_topic(REMOTE_TOPIC, folders)]
+    surroundings = Surroundings(remote_metadata, request.budget)
     surroundings.read_metadata()
-    surroundings.topics = read_topics(_metadata_folders(folders))
+    surroundings.topics = read_topics(_metadata_folders(folders), request.budget)
     return surroundings
 
 

@@ -34,7 +34,7 @@ class EpochCheck:
         Batches before *log_start* may have no epoch any more; None is an unknown one.
         """
         self.path = os.path.join(files.path, EPOCHS)
-        self._findings = findings
+        self.files, self.findings = files, findings
         self._exists = files.has_epochs
         self._log_start = log_start
         self.starts = entries if self._exists else None
@@ -68,7 +68,7 @@ class EpochCheck:
             self._is_told = True
             code = "epochs-differ" if self._exists else "no-epochs"
             reason = f"the log has epoch {batch.epoch} at offset {batch.base_offset}"
-            self._findings.add(code, self.path, reason)
+            self.findings.add(code, self.path, reason)
             return
         first, end, epoch = self._current
         if first <= batch.base_offset and batch.last_offset < end and batch.epoch == epoch:
@@ -92,7 +92,7 @@ class EpochCheck:
         return max(self._offsets[-1], end_offset) if self._offsets else end_offset
 
     def _differs(self, reason: str) -> None:
-        self._findings.add("epochs-differ", self.path, reason)
+        self.findings.add("epochs-differ", self.path, reason)
 
 
 def _damage(path: str, files: PartitionFiles) -> str:

@@ -16,7 +16,7 @@ from kraftops.errors import SourceError, UsageError
 from kraftops.findings.finding import Severity
 from kraftops.log.files import FileKind, FileName, file_name, partition_of
 from kraftops.log.log_file import LogFile
-from kraftops.memory import ALONE, Turn
+from kraftops.memory import ALONE, Budget, Turn
 from kraftops.records.internal_topics import METADATA, decoder_for_topic
 from kraftops.server.partition_files import PartitionFiles, SegmentFiles
 
@@ -40,7 +40,9 @@ def grouped(paths: Iterable[str]) -> list[tuple[str, ...]]:
     return [tuple(group) for group in groups.values()]
 
 
-def check_files(paths: tuple[str, ...], decoder: str | None, turn: Turn = ALONE) -> PartitionCheck:
+def check_files(
+    paths: tuple[str, ...], decoder: str | None, budget: Budget, turn: Turn = ALONE
+) -> PartitionCheck:
     """Check files of `grouped`: what they say themselves, and about each other.
 
     Of an index the log is read too. Whether offsets are missing is unknown.
@@ -48,6 +50,7 @@ def check_files(paths: tuple[str, ...], decoder: str | None, turn: Turn = ALONE)
     Args:
         paths: the files.
         decoder: of the records; None is that of the topic that the directory names.
+        budget: what each file may cost.
         turn: that of this process.
     """
     files = [file for path in paths if (file := file_name(path))]
@@ -58,28 +61,26 @@ def check_files(paths: tuple[str, ...], decoder: str | None, turn: Turn = ALONE)
     findings = Findings()
     try:
         if first.kind in _OF_SEGMENTS:
-            check = _segment(files, decoder, findings, turn)
+            check = _segment(files, decoder, findings, budget, turn)
         else:
             with LogFile(first.path) as opened:
                 size = opened.size
             if first.kind is FileKind.PRODUCER_SNAPSHOT:
-                snapshot_producers(first.path, findings, Severity.RISK)
+                snapshot_producers(first.path, budget, findings, Severity.RISK)
             else:
-                _check_snapshot(first, decoder or METADATA, findings, turn)
+                if not is_whole(first):
+                    reason = "it is damaged, or its end is missing"
+                    findings.add("bad-snapshot", first.path, reason)
+                log = LogFile(first.path)
+                check_records([log], decoder or METADATA, findings, budget, turn)
             check = PartitionCheck(first.path, None, None, bytes=size, findings=findings.all())
     except SourceError as error:
         check = PartitionCheck(first.path, topic, partition, unreadable=error.message)
     return check.of_file(topic, partition)
 
 
-def _check_snapshot(file: FileName, decoder: str, findings: Findings, turn: Turn) -> None:
-    if not is_whole(file):
-        findings.add("bad-snapshot", file.path, "it is damaged, or its end is missing")
-    check_records([LogFile(file.path)], decoder, findings, turn)
-
-
 def _segment(
-    files: list[FileName], decoder: str | None, findings: Findings, turn: Turn
+    files: list[FileName], decoder: str | None, findings: Findings, budget: Budget, turn: Turn
 ) -> PartitionCheck:
     log = files[0].sibling(FileKind.LOG)
     by_kind = {file.kind: file.path for file in files}
@@ -89,9 +90,9 @@ def _segment(
     epochs = EpochCheck(partition, findings, log_start=None)
     epochs.ignore()
     compaction = Compaction(is_done=True)  # perhaps
-    walk = LogWalk(partition, Recovery(is_known=False), epochs, findings, compaction)
-    walk.run(turn)
-    check_records([LogFile(log)], decoder, findings, turn)
+    walk = LogWalk(epochs, Recovery(is_known=False), compaction, budget.meter(turn))
+    walk.run()
+    check_records([LogFile(log)], decoder, findings, budget, turn)
     return PartitionCheck(
         log,
         None,

@@ -37,8 +37,9 @@ from kraftops.log.damage.salvage import Gap, salvaged
 from kraftops.log.files import FileKind
 from kraftops.log.indexes import OffsetIndex
 from kraftops.log.log_file import LogFile
-from kraftops.memory import Turn, run_budget
-from kraftops.server.partition_files import PartitionFiles, SegmentFiles
+from kraftops.log.producers import ProducerState
+from kraftops.memory import Meter
+from kraftops.server.partition_files import SegmentFiles
 
 _KNOWN_MAGICS = (0, 1, 2)  # `RecordBatch.MAGIC_VALUE_V0` to `MAGIC_VALUE_V2`
 _MOST_GAPS = 3  # between segments: a lost one leaves one, compaction leaves many
@@ -117,31 +118,27 @@ class LogWalk:
     """Walk over a log: findings, and what is known of its offsets at its end."""
 
     def __init__(
-        self,
-        files: PartitionFiles,
-        recovery: Recovery,
-        epochs: EpochCheck,
-        findings: Findings,
-        compaction: Compaction,
+        self, epochs: EpochCheck, recovery: Recovery, compaction: Compaction, meter: Meter
     ) -> None:
         """Begin before the first segment."""
-        self._files, self._recovery = files, recovery
+        self._files, self._recovery = epochs.files, recovery
         self._least_lost = recovery.log_start
         """The first offset that can be lost: those before it are deleted, or in other segments."""
-        self._epochs, self._findings = epochs, findings
+        self._epochs, self._findings = epochs, epochs.findings
         self.is_compacted = compaction.is_done is True
-        self._compaction = compaction
+        self._compaction, self._meter = compaction, meter
         self.producers = Producers()
         self.spans: dict[str, LogSpan] = {}
         """The offsets of the whole batches in each log, by its path, where a start cuts some."""
         self.ends: dict[str, int] = {}
         """The ends of the undamaged segments, exclusive, by the paths of their logs."""
-        self.next_offset = files.segments[0].base_offset if files.segments else 0
+        segments = self._files.segments
+        self.next_offset = segments[0].base_offset if segments else 0
         self._hole: Hole | None = None
         self._gaps: list[OffsetGap] = []
         self.unexplained: list[OffsetGap] = []
         """Those that compaction may have left, or a loss."""
-        self._snapshots = sorted(files.snapshots.items(), reverse=True)
+        self._snapshots = sorted(self._files.snapshots.items(), reverse=True)
 
     @property
     def snapshots_after_end(self) -> list[tuple[int, str]]:
@@ -156,8 +153,8 @@ class LogWalk:
             if offset > self.next_offset and offset not in names
         ]
 
-    def run(self, turn: Turn) -> None:
-        """Walk over all segments, in a process with this *turn*.
+    def run(self) -> None:
+        """Walk over all segments.
 
         Raises:
             SourceError: one cannot be read.
@@ -167,16 +164,17 @@ class LogWalk:
         for number, segment in enumerate(self._files.segments):
             following = self._files.segments[number + 1 :]
             self._enter(segment, following[0].base_offset if following else None)
-            self._walk(segment, turn, is_last=not following)
+            self._walk(segment, is_last=not following)
         self._pass_snapshots(self.next_offset)
         self._end()
 
     def _begin(self, base_offset: int) -> None:
         path = self._files.snapshots.get(base_offset)
         if base_offset:
-            opened = self._files.open
-            snapshot = snapshot_producers(path, None, opened=opened) if path else None
-            self.producers.begin(base_offset, snapshot)
+            self.producers.begin(base_offset, self._snapshot(path, None) if path else None)
+
+    def _snapshot(self, path: str, findings: Findings | None) -> list[ProducerState] | None:
+        return snapshot_producers(path, self._meter.budget, findings, opened=self._files.open)
 
     def _enter(self, segment: SegmentFiles, following: int | None) -> None:
         """Compare the end of the segment before with the beginning of this one.
@@ -196,14 +194,15 @@ class LogWalk:
                 self._least_lost = max(self._least_lost, self.next_offset)
         self.next_offset = segment.base_offset
 
-    def _walk(self, segment: SegmentFiles, turn: Turn, *, is_last: bool) -> None:
+    def _walk(self, segment: SegmentFiles, *, is_last: bool) -> None:
+        end, meter = 0, self._meter
+        meter.restart()
         with ExitStack() as stack:
             log = stack.enter_context(self._files.open(segment.log))
             severity = self._index_severity(segment.base_offset)
             txns = self._txn_check(segment, severity)
             largest = -1
             checks = self._index_checks(segment, stack, severity, is_last=is_last)
-            end, meter = 0, run_budget().meter(turn)
             for part in salvaged(log, meter=meter):
                 end = part.position + part.size
                 if isinstance(part, Gap):
@@ -311,7 +310,7 @@ class LogWalk:
         """Compare the producer snapshots up to an offset with the log before it."""
         while self._snapshots and self._snapshots[-1][0] <= offset:
             end, path = self._snapshots.pop()
-            states = snapshot_producers(path, self._findings, opened=self._files.open) or ()
+            states = self._snapshot(path, self._findings) or ()
             is_exact = self._is_exact
             for reason in snapshot_differences(states, end, self.producers, is_exact=is_exact):
                 self._findings.add("producers-differ", path, reason)
@@ -410,7 +409,8 @@ class LogWalk:
         if self.is_compacted or not gaps:
             return []
         logs = [segment.log for segment in self._files.segments]
-        if self._compaction.is_done is False or keys_rule_out_compaction(logs, gaps[-1].first):
+        end, budget = gaps[-1].first, self._meter.budget
+        if self._compaction.is_done is False or keys_rule_out_compaction(logs, end, budget):
             return gaps
         between = [gap for gap in gaps if gap.is_between]
         if not self._compaction.is_ours:

@@ -215,7 +215,8 @@ class _PartitionLook:
             self._check_end(walk, epochs, self._lost_start(epochs))
         logs = [segment.log for segment in files.segments]
         decoder = None if files.topic is None else decoder_for_topic(files.topic)
-        check_records(map(files.open, logs), decoder, self._findings, self._turn)
+        budget = self._surroundings.budget
+        check_records(map(files.open, logs), decoder, self._findings, budget, self._turn)
         # A loader that fails earlier does not read it.
         identity = topic_id or (topic_id_of(files.path) if files.has_topic_id else None)
         if (certain := start.outcome) and certain.starts:
@@ -243,8 +244,9 @@ class _PartitionLook:
         """Walk over the log, and note what a start, or a tier, makes of it."""
         log_start = self._log_start(epochs)
         recovery = start.recovery(is_stopped=self._is_stopped)._replace(log_start=log_start)
-        walk = LogWalk(self._files, recovery, epochs, self._findings, self._compaction())
-        walk.run(self._turn)
+        meter = self._surroundings.budget.meter(self._turn)
+        walk = LogWalk(epochs, recovery, self._compaction(), meter)
+        walk.run()
         if walk.unexplained and not self._files.is_tiered:
             self._findings.put(_unexplained(walk.unexplained))
         end = walk.next_offset if self._is_stopped else 0

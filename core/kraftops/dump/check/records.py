@@ -16,7 +16,7 @@ from kraftops.engine.scan_contract import Request
 from kraftops.engine.scanning import EngineScan, open_scan
 from kraftops.log.log_file import LogFile
 from kraftops.log.ranges import ByteRange
-from kraftops.memory import ALONE, Budget, Turn, run_budget
+from kraftops.memory import ALONE, Budget, Turn
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
 from kraftops.query.row import DAMAGE
@@ -27,7 +27,7 @@ _USUAL_KEYS = "keySize is null or keySize <= 65536"
 
 
 def check_records(
-    logs: Iterable[LogFile], decoder: str | None, findings: Findings, turn: Turn
+    logs: Iterable[LogFile], decoder: str | None, findings: Findings, budget: Budget, turn: Turn
 ) -> None:
     """Add findings about records that cannot be read, in batches without a finding.
 
@@ -35,12 +35,13 @@ def check_records(
         logs: the segments; each is closed when it is read.
         decoder: its name, or None: only the framing is read.
         findings: about batches, and then about records too.
+        budget: what each segment may cost.
         turn: that of this process.
 
     Raises:
         SourceError: a segment cannot be read.
     """
-    query = _query(decoder, run_budget())
+    query = _query(decoder, budget)
     damaged = findings.positions
     for log in logs:
         request = Request(log.path, query, turn=turn)
@@ -84,7 +85,7 @@ def _query(decoder: str | None, budget: Budget) -> Query:
     )
 
 
-def keys_rule_out_compaction(paths: Iterable[str], end: int) -> bool:
+def keys_rule_out_compaction(paths: Iterable[str], end: int, budget: Budget) -> bool:
     """Tell whether records before the offset *end* show that no cleaner has passed it.
 
     A compacted topic takes no record without a key, and before the offset that a cleaner has come
@@ -95,7 +96,7 @@ def keys_rule_out_compaction(paths: Iterable[str], end: int) -> bool:
     """
     columns = frozenset({"key", "keySize", "control", "kind"})
     chosen = Filter(last_offset=end - 1, where=_USUAL_KEYS)
-    query = Query(filter=chosen, columns=columns, skip_invalid=True)
+    query = Query(filter=chosen, columns=columns, skip_invalid=True, budget=budget)
     seen: set[int] = set()
     for path in paths:
         for row in part_rows(ByteRange(path), query, Report()):

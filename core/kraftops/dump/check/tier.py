@@ -28,6 +28,7 @@ from kraftops.dump.tiers.remote_metadata import (
 from kraftops.fileio.mounts import exists
 from kraftops.findings.finding import Severity
 from kraftops.log.files import FileKind, tiered_name, tiered_topic_id
+from kraftops.memory import Budget
 from kraftops.server.partition_files import PartitionFiles
 
 _LOG, _TXN_INDEX = FileKind.LOG.value, FileKind.TXN_INDEX.value
@@ -36,8 +37,9 @@ _LOG, _TXN_INDEX = FileKind.LOG.value, FileKind.TXN_INDEX.value
 class Surroundings:
     """What other logs say of a partition: metadata, remote log metadata, local logs of a tier."""
 
-    def __init__(self, metadata_paths: Iterable[str]) -> None:
+    def __init__(self, metadata_paths: Iterable[str], budget: Budget) -> None:
         """Begin with the logs of `__remote_log_metadata` that are given."""
+        self.budget = budget
         self._paths = list(metadata_paths)
         self.locals: list[PartitionCheck] = []
         """The checks of local logs, with their offsets."""
@@ -51,7 +53,7 @@ class Surroundings:
             SourceError: it cannot be read.
         """
         if self._paths:
-            self.metadata = read_remote_metadata(self._paths)
+            self.metadata = read_remote_metadata(self._paths, self.budget)
 
     def remote_of(self, topic: str | None, partition: int | None) -> RemotePartition | None:
         """Return the remote segments of a partition that exists; None if they are unknown."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ from kraftops.dump.sources.partition_directory import partition_log
 from kraftops.errors import SourceError, UsageError
 from kraftops.fileio.mounts import names_in
 from kraftops.log.ranges import ByteRange
+from kraftops.memory import Budget
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
 from kraftops.query.row import Row
@@ -68,7 +70,7 @@ class Topics:
 UNKNOWN_TOPICS = Topics(is_known=False, configs={}, defaults={}, ids={}, names=())
 
 
-def read_topics(folders: Iterable[str]) -> Topics:
+def read_topics(folders: Iterable[str], budget: Budget) -> Topics:
     """Return what the metadata logs in some directories say; damage in them is told elsewhere."""
     configs: dict[str, dict[str, str]] = {}
     defaults: dict[str, str] = {}
@@ -76,7 +78,7 @@ def read_topics(folders: Iterable[str]) -> Topics:
     live: dict[str, str] = {}
     folders = list(folders)
     for folder in folders:
-        for row, value in _records(folder):
+        for row, value in _records(folder, budget):
             if row.type == "TOPIC_RECORD":
                 ids.setdefault(value["name"], []).append(str(row.topic_id))
                 live[str(row.topic_id)] = value["name"]
@@ -102,16 +104,14 @@ def _configure(
         settings[key] = value["value"]
 
 
-def _records(folder: str) -> Iterator[tuple[Row, dict[str, Any]]]:
+def _records(folder: str, budget: Budget) -> Iterator[tuple[Row, dict[str, Any]]]:
     import json
 
     types = frozenset({"topic", "removetopic", "config"})
-    query = Query(decoder=METADATA, filter=Filter(types=types))
-    try:
+    query = Query(decoder=METADATA, budget=budget, filter=Filter(types=types))
+    with suppress(OSError, SourceError, UsageError):
         log = partition_log(folder, names_in(folder), from_start=False)
         for path in log.paths if log else ():
             for row in part_rows(ByteRange(path), query, Report()):
                 if row.value and not row.error:
                     yield row, json.loads(row.value)
-    except (OSError, SourceError, UsageError):
-        return

@@ -17,7 +17,7 @@ from kraftops.findings.finding import Severity
 from kraftops.log.indexes import AbortedTxn, TxnIndex
 from kraftops.log.log_file import LogFile
 from kraftops.log.producers import ProducerState, read_producers
-from kraftops.memory import run_budget
+from kraftops.memory import Budget
 
 
 class Producer(NamedTuple):
@@ -160,6 +160,7 @@ def _aborted(path: str, base_offset: int, findings: Findings) -> Iterator[Aborte
 
 def snapshot_producers(
     path: str,
+    budget: Budget,
     findings: Findings | None,
     severity: Severity = Severity.NOTE,
     opened: Callable[[str], LogFile] = LogFile,
@@ -170,7 +171,7 @@ def snapshot_producers(
     """
     try:
         with opened(path) as file:
-            if file.size <= run_budget().batch:
+            if file.size <= budget.batch:
                 return read_producers(file.read_at(0, file.size))
             reason = f"it is not read: {file.size} bytes are more than a quarter of --max-memory"
             if findings is not None:

@@ -91,7 +91,7 @@ def _salvaged_outcomes(
         return
     from kraftops.log.damage.salvage import Gap, salvaged
 
-    for piece in salvaged(log, part.start, part.stop):
+    for piece in salvaged(log, part.start, part.stop, request.query.budget.meter()):
         if scan.meter.is_spent:
             report.is_cut_short = True
             return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 
 from kraftops.dump.report import Report
@@ -23,15 +24,14 @@ def with_topic_ids(query: Query, parts: Iterable[ByteRange]) -> Query:
     if not topics:
         return query
     topic_records = Filter(types=frozenset({"topic"}), topics=topics)
-    lookup = Query(decoder=METADATA, dialect=query.dialect, filter=topic_records)
+    dialect, budget = query.dialect, query.budget
+    lookup = Query(decoder=METADATA, dialect=dialect, budget=budget, filter=topic_records)
     ids = set(query.filter.topic_ids)
     for part in parts:
-        try:
+        with suppress(SourceError):  # the dump reports the error
             for row in part_rows(part, lookup, Report()):
                 if row.topic_id and row.value and _name(row.value) in topics:
                     ids.add(row.topic_id)
-        except SourceError:
-            continue  # the dump reports the error
     return replace(query, filter=replace(query.filter, topic_ids=frozenset(ids)))
 
 

@@ -114,7 +114,7 @@ def _add_salvaged(counter: FileCounter, log: LogFile, start: int, stop: int | No
     """Count all whole batches of a log, and the bytes between them as damage."""
     stop = log.size if stop is None else min(stop, log.size)
     end = start
-    for part in salvaged(log, start, stop):
+    for part in salvaged(log, start, stop, counter.query.budget.meter()):
         end = part.position + part.size
         if isinstance(part, Gap):
             counter.summary.add_damage(log.path, part.position, part.size, part.reason)

@@ -16,6 +16,7 @@ from kraftops.dump.report import Report
 from kraftops.dump.scan.part_rows import part_rows
 from kraftops.dump.sources.names import expand
 from kraftops.log.ranges import ByteRange
+from kraftops.memory import Budget
 from kraftops.query.query import Query
 from kraftops.records.internal_topics import REMOTE_TOPIC, decoder_for_topic
 
@@ -115,11 +116,12 @@ class RemoteMetadata:
         )
 
 
-def read_remote_metadata(paths: Iterable[str]) -> RemoteMetadata:
+def read_remote_metadata(paths: Iterable[str], budget: Budget) -> RemoteMetadata:
     """Return what logs of `__remote_log_metadata` say.
 
     Args:
         paths: files, directories of partitions, or log directories with them among others.
+        budget: what each file may cost.
 
     Raises:
         SourceError: a directory or file cannot be read.
@@ -131,7 +133,7 @@ def read_remote_metadata(paths: Iterable[str]) -> RemoteMetadata:
         if source.topic not in (None, REMOTE_TOPIC):
             continue
         report = Report()
-        for kind, value in _values(source.path, report):
+        for kind, value in _values(source.path, budget, report):
             _RULES[kind](partitions, value)
         if report.has_damage:
             reason = report.take_lines()[0].removeprefix(f"{source.path}: ")
@@ -139,8 +141,8 @@ def read_remote_metadata(paths: Iterable[str]) -> RemoteMetadata:
     return RemoteMetadata(partitions, tuple(damage))
 
 
-def _values(path: str, report: Report) -> Iterator[tuple[str, dict[str, Any]]]:
-    query = Query(decoder=_DECODER, skip_invalid=True)
+def _values(path: str, budget: Budget, report: Report) -> Iterator[tuple[str, dict[str, Any]]]:
+    query = Query(decoder=_DECODER, budget=budget, skip_invalid=True)
     for row in part_rows(ByteRange(path), query, report):
         if row.type in _RULES and row.value and not row.error:
             yield row.type, json.loads(row.value)

@@ -154,7 +154,7 @@ class Loader:
         # A stream is read once; the image reads files again, and closes them in the end.
         is_kept = isinstance(log, LogFile) and self.image.store.holds(source, log)
         with nullcontext() if is_kept else log:
-            batches = log.batches(start)
+            batches = log.batches(start, meter=self._replay.meter)
             if file.is_snapshot:
                 return self._read_snapshot(batches, source, file)
             return self._read_segment(batches, source, file.path, is_last=is_last)

@@ -92,7 +92,8 @@ def _loaded(
     sources = map(image.store.source, image.store.sources())
     ends = [end for _, end in sources if end is not None]
     if ends and STANDARD_INPUT not in names:
-        image.offer_prior_state(partial(prior_state_of, files, ends[0], image.dialect))
+        new_image = partial(MetadataImage, dialect, image.store.budget)
+        image.offer_prior_state(partial(prior_state_of, files, ends[0], new_image))
     return image
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import NamedTuple
 
 from kraftops.errors import KraftopsError, UsageError
@@ -65,7 +66,7 @@ def reach(names: Iterable[str]) -> tuple[int, int]:
 
     Damage ends it, as for the server that starts with it.
     """
-    try:
+    with suppress(KraftopsError):
         files = files_of(names)
         snapshots = [
             Snapshot(*file.snapshot_id, file.path, size_of(file.path)) for file in files.snapshots
@@ -74,8 +75,7 @@ def reach(names: Iterable[str]) -> tuple[int, int]:
             Segment(file.base_offset, file.path, size_of(file.path)) for file in files.segments
         ]
         return MetadataLog(tuple(snapshots), tuple(segments)).content.rank
-    except KraftopsError:
-        return 0, 0
+    return 0, 0
 
 
 def newest_time(names: Iterable[str]) -> int | None:
@@ -84,25 +84,20 @@ def newest_time(names: Iterable[str]) -> int | None:
     Only batch headers are read. It is None where no record has a time, and where nothing is read.
     """
     newest = None
-    try:
+    with suppress(KraftopsError):
         files = files_of(names)
         if not files.segments:
             return snapshot_time(files.snapshots[0]) if files.snapshots else None
         with open_log(files.segments[-1].path) as log:
             for batch in log.batches():
                 newest = max(newest or 0, batch.header.max_timestamp)
-    except KraftopsError:
-        return newest or None
     return newest or None
 
 
 def _end_offset(path: str) -> int | None:
     """Return the offset after the last whole batch of a segment; None if it has none."""
     end = None
-    try:
-        with open_log(path) as log:
-            for batch in log.batches():
-                end = batch.header.last_offset + 1
-    except KraftopsError:
-        return end
+    with suppress(KraftopsError), open_log(path) as log:
+        for batch in log.batches():
+            end = batch.header.last_offset + 1
     return end

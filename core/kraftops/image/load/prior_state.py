@@ -8,7 +8,7 @@ only which entries they changed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from kraftops.errors import KraftopsError, UsageError
@@ -18,23 +18,23 @@ from kraftops.image.replay.limits import Limits
 from kraftops.image.state.changes import Change
 from kraftops.image.state.findings import DAMAGE, GAP, REPEAT
 from kraftops.image.state.image import MetadataImage, PriorState
-from kraftops.log.batch import Batch
 from kraftops.log.files import FileName
 from kraftops.log.streams import open_log
 
 _BREAKS = frozenset({DAMAGE, GAP, REPEAT})
 """Findings after which changes of the state may be missing."""
+NewImage = Callable[[], MetadataImage]
 
 
-def prior_state_of(files: LogFiles, end_offset: int, dialect: str) -> PriorState | None:
+def prior_state_of(files: LogFiles, end_offset: int, new_image: NewImage) -> PriorState | None:
     """Return the state that the log before a snapshot's end makes; None without an unbroken log.
 
     Args:
         files: the files of the log.
         end_offset: the snapshot's end offset.
-        dialect: the dialect of its records.
+        new_image: makes an image without state.
     """
-    log = _PriorLog(files.snapshots, end_offset, dialect)
+    log = _PriorLog(files.snapshots, end_offset, new_image)
     segments = [segment for segment in files.segments if base_offset_of(segment) < end_offset]
     while segments:
         state, broken = log.replay(segments)
@@ -61,17 +61,18 @@ class _PriorLog(NamedTuple):
 
     snapshots: Sequence[FileName]
     end_offset: int
-    dialect: str
+    new_image: NewImage
 
     def replay(self, segments: Sequence[FileName]) -> tuple[PriorState | None, int | None]:
         """Return the state that segments make, and the number of the last one that is broken."""
         files = [SourceFile(segment.path, None, is_snapshot=False) for segment in segments]
         try:
-            first = _first_batch(files[0].path)
+            with open_log(files[0].path) as log:
+                first = next(iter(log.batches()), None)
             if first is None:
                 return None, 0
             start = first.header.base_offset
-            seed = self._seed(files, start) if start else _Seed(MetadataImage(self.dialect), -1, 0)
+            seed = self._seed(files, start) if start else _Seed(self.new_image(), -1, 0)
             if seed is None:
                 return None, None
             limits = Limits(after=seed.covered, until=self.end_offset - 1)
@@ -116,7 +117,7 @@ class _PriorLog(NamedTuple):
         covered = (snapshot.end_offset or 0) - 1
         begin = start
         while True:
-            image = MetadataImage(self.dialect)
+            image = self.new_image()
             if not new_loader(image, Limits()).read([snapshot]):
                 return None
             image.fold.seed(is_seeded=True)
@@ -129,8 +130,3 @@ class _PriorLog(NamedTuple):
             if stray is None or begin > start:
                 return _Seed(image, covered, begin)
             begin = stray + 1
-
-
-def _first_batch(path: str) -> Batch | None:
-    with open_log(path) as log:
-        return next(iter(log.batches()), None)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from itertools import islice
 from typing import NamedTuple
 
 from kraftops.errors import DecodeError, SourceError, UsageError
@@ -190,16 +192,12 @@ def is_within(snapshot: FileName, limits: Limits) -> bool:
 
 def snapshot_time(snapshot: FileName) -> int | None:
     """Return the time of the last record that a snapshot covers, in ms; None without a header."""
-    try:
-        with open_log(snapshot.path) as log:
-            for batch in log.batches():
-                for record in records(batch):
-                    decoded = control.decode(record.key, record.value, whole=False)
-                    if isinstance(decoded, Decoded) and decoded.type == "SNAPSHOT_HEADER":
-                        return int(str(decoded.data["lastContainedLogTimestamp"]))
-                break
-    except (DecodeError, SourceError):
-        pass
+    with suppress(DecodeError, SourceError), open_log(snapshot.path) as log:
+        for batch in islice(log.batches(), 1):
+            for record in records(batch):
+                decoded = control.decode(record.key, record.value, whole=False)
+                if isinstance(decoded, Decoded) and decoded.type == "SNAPSHOT_HEADER":
+                    return int(str(decoded.data["lastContainedLogTimestamp"]))
     return None
 
 
@@ -220,34 +218,30 @@ def size_of(path: str) -> int:
 
 
 def _size(file: FileName) -> int:
-    try:
+    with suppress(SourceError):
         return size_of(file.path)
-    except SourceError:
-        return 0
+    return 0
 
 
 def end_offset_of(snapshot: FileName) -> int | None:
     """Return the offset at which a snapshot ends, exclusive; None if its name has none."""
-    try:
+    with suppress(UsageError):
         return snapshot.snapshot_id[0]
-    except UsageError:
-        return None
+    return None
 
 
 def _snapshot_order(snapshot: FileName) -> tuple[int, int]:
-    try:
+    with suppress(UsageError):
         end, epoch = snapshot.snapshot_id
-    except UsageError:
-        return -1, -1
-    return epoch, end
+        return epoch, end
+    return -1, -1
 
 
 def base_offset_of(segment: FileName) -> int:
     """Return the first offset that a segment may have; 0 if its name has none."""
-    try:
+    with suppress(UsageError):
         return segment.base_offset
-    except UsageError:
-        return 0
+    return 0
 
 
 def _segment_order(segment: FileName) -> tuple[int, str]:

@@ -33,7 +33,6 @@ from kraftops.image.state.findings import OPEN_TRANSACTION, log_finding
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.state.store import InflatedBatch, inflated_batch
 from kraftops.log.batch import Batch, read_record
-from kraftops.memory import run_budget
 from kraftops.records import control
 from kraftops.records.meaning import Unknown
 from kraftops.records.metadata_numbers import ABORT_TRANSACTION, BEGIN_TRANSACTION
@@ -91,7 +90,7 @@ class Replay:
         self._progress: FoldProgress | None = None  # in the batch of `add`, by `apply_window`
         self._reported = self._window_reported = image.fold.dropped
         self._unreadable = 0  # records of this batch
-        self._meter = run_budget().meter()
+        self.meter = image.store.budget.meter()
         self._deferred: list[_Pending] = []  # the records of the open transaction
 
     def copy(self) -> Replay:
@@ -183,7 +182,7 @@ class Replay:
         if header.record_count < 0:
             raise DecodeError(f"a batch of {header.record_count} records")
         self.image.store.drop_large()
-        inflated = inflated_batch(batch, self._meter)
+        inflated = inflated_batch(batch, self.meter)
         last, time = header.last_offset, header.max_timestamp
         span = RecordSpan(0, header.record_count, inflated.start, last, time)
         # A snapshot does not name the leader, but the log before its end may.

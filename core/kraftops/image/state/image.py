@@ -28,6 +28,7 @@ from kraftops.image.state.broker import BrokerState, changed_broker, registered_
 from kraftops.image.state.changes import Change, Provenance
 from kraftops.image.state.findings import RECORD, RecordFindings, log_finding
 from kraftops.image.state.store import LoggedRecord, RecordStore
+from kraftops.memory import Budget, run_budget
 from kraftops.records import control
 from kraftops.records.dialects import KAFKA_DIALECT
 from kraftops.records.kip_631 import record_reader
@@ -67,8 +68,10 @@ class Quorum:
 class MetadataImage:
     """The state of a cluster's metadata after some offset of its log; only a replay changes it."""
 
-    def __init__(self, dialect: str = KAFKA_DIALECT) -> None:
+    def __init__(self, dialect: str = KAFKA_DIALECT, budget: Budget | None = None) -> None:
         """Begin with an empty state, before a log of records of a dialect.
+
+        All that reads for the image has its *budget*, by default that of this run.
 
         Raises:
             UsageError: the dialect is unknown.
@@ -76,7 +79,7 @@ class MetadataImage:
         self.dialect = dialect
         self._meaning = record_reader(dialect)
         self._outline = record_reader(dialect, whole=False)
-        self.store = store = RecordStore()
+        self.store = store = RecordStore(budget or run_budget())
         self.fold = open_fold(dialect, lambda number: store.batch(number).data)
         """The state; call `forget` after changing it."""
         self.provenance = Provenance()

@@ -26,7 +26,7 @@ from kraftops.log.batch import (
     read_record_head,
 )
 from kraftops.log.log_file import LogFile
-from kraftops.memory import Meter, run_budget
+from kraftops.memory import Budget, Meter
 
 _POSITION_MASK = (1 << POSITION_BITS) - 1
 _FILE_SHIFT = 48  # a place is the number of a file above a position in it
@@ -97,7 +97,8 @@ class RecordStore:
     Its files stay open as long as the store, or a copy of it, exists.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, budget: Budget) -> None:
+        self.budget = budget
         self._all = _Batches()
         self._source_count = 0
         self._count = 0  # of batches
@@ -252,7 +253,7 @@ class RecordStore:
         source, position = self.source_of(number << POSITION_BITS)
         file = self._all.files[source]
         if file is None:
-            return inflated_batch(self._all.streamed[number], run_budget().meter())
+            return inflated_batch(self._all.streamed[number], self.budget.meter())
         changed = SourceError(f"{file.path} has changed since it was read (position {position})")
         head = file.read_at(position, HEADER_SIZE)
         if len(head) < HEADER_SIZE:
@@ -263,7 +264,7 @@ class RecordStore:
         crc = self._all.crcs[number]
         if again.header.crc != crc or not is_valid(again, crc):
             raise changed
-        return inflated_batch(again, run_budget().meter())
+        return inflated_batch(again, self.budget.meter())
 
 
 def _close(files: list[LogFile | None]) -> None:

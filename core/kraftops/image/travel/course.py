@@ -14,7 +14,6 @@ from kraftops.image.state.store import inflated_batch
 from kraftops.log.batch import Batch
 from kraftops.log.log_file import LogFile
 from kraftops.log.streams import open_log
-from kraftops.memory import run_budget
 
 
 @dataclass
@@ -162,7 +161,8 @@ class Course:
             return False
         try:
             limits = limits._replace(after=self.loader.covered)
-            span, _ = span_within(inflated_batch(batch, run_budget().meter()), limits)
+            meter = self.loader.image.store.budget.meter()
+            span, _ = span_within(inflated_batch(batch, meter), limits)
         except DecodeError:
             return False
         return span.first == span.stop

@@ -225,7 +225,8 @@ class Travel:
         ends = [file.end_offset for file in plan if file.end_offset is not None]
         prior_state = None
         if ends:
-            prior_state = cache(partial(prior_state_of, files, ends[0], self._dialect))
+            new_image = partial(MetadataImage, self._dialect, image.store.budget)
+            prior_state = cache(partial(prior_state_of, files, ends[0], new_image))
         return _Route(Lane(plan, Course(loader), self._make_room), prior_state)
 
     def _note_progress(self, size: int) -> None:

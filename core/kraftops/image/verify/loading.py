@@ -69,7 +69,7 @@ def loading_findings(
         KraftopsError: a file, or a source of the image, cannot be read any more.
     """
     left_bytes, skipped = most_bytes, list[int]()
-    surroundings = Surroundings(())
+    surroundings = Surroundings((), node.log.budget)
     surroundings.topics = _topics(image)
     directories: list[DirectoryLoads] = []
     for directory in node.data_directories:

@@ -17,19 +17,19 @@ from kraftops.image.load.sources import files_of
 from kraftops.image.state.findings import REPLICA, log_finding
 from kraftops.log.batch import CRC_START, Batch, Record, records
 from kraftops.log.streams import open_log
-from kraftops.memory import run_budget
+from kraftops.memory import Budget, Meter
 
 
 class _Replica:
     """A replica, and its next batch; None at its end."""
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, meter: Meter) -> None:
         """Begin with the first batch of the segments of *source*."""
         self.source = source
         self.path = source
         self.batch: Batch | None = None
         self.has_begun = False
-        self._meter = run_budget().meter()
+        self._meter = meter
         self._batches = self._walk()
         self._go_on()
 
@@ -69,7 +69,7 @@ class _Replica:
     def _walk(self) -> Iterator[tuple[str, Batch | None]]:
         for segment in files_of([self.source]).segments:
             with open_log(segment.path) as log:
-                for batch in log.batches():
+                for batch in log.batches(meter=self._meter):
                     try:
                         _ = batch.header
                     except KraftopsError:
@@ -77,7 +77,7 @@ class _Replica:
                     yield segment.path, batch
 
 
-def replica_findings(sources: Sequence[str]) -> Iterator[Finding]:
+def replica_findings(sources: Sequence[str], budget: Budget) -> Iterator[Finding]:
     """Yield the first differences between replicas of one log.
 
     A replica that differs from the majority is named, and left out from there on; without a
@@ -86,7 +86,7 @@ def replica_findings(sources: Sequence[str]) -> Iterator[Finding]:
     Raises:
         SourceError: one of the sources cannot be read.
     """
-    replicas = [_Replica(source) for source in dict.fromkeys(sources)]
+    replicas = [_Replica(source, budget.meter()) for source in dict.fromkeys(sources)]
     while True:
         replicas = [replica for replica in replicas if replica.batch is not None]
         if len(replicas) < 2:

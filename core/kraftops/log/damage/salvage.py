@@ -38,7 +38,7 @@ from kraftops.log.damage.candidates import MAGIC_AT, SMALLEST_SIZES, candidates,
 from kraftops.log.log_file import LogFile
 from kraftops.log.reader import BLOCK, LARGEST_BATCH
 from kraftops.log.zeros import are_zeros
-from kraftops.memory import Meter, run_budget
+from kraftops.memory import LEAST, Meter
 
 _QUICK = Struct(">qi4xbI2xi").unpack_from  # base offset, length, magic, CRC, last offset delta
 _PADDING = 18  # zeros at the end; `LogReader` too takes fewer for the rest of a batch
@@ -86,7 +86,7 @@ def salvaged(
     """
     stop = log.size if stop is None else min(stop, log.size)
     log.expect(start, stop)
-    return _Salvage(log, start, stop, meter or run_budget().meter()).walk()
+    return _Salvage(log, start, stop, meter or LEAST.meter()).walk()
 
 
 class _Window:

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import NamedTuple
 
 from kraftops.errors import KraftopsError, SourceError
 from kraftops.log.files import FileKind
 from kraftops.log.indexes import OffsetIndex
 from kraftops.recovery.partitions.copies import PartitionCopy
-from kraftops.server.loader.batches import walk_of
-from kraftops.server.loader.contract import Depth, LogBatch
-from kraftops.server.loader.thrown import LoadError
+from kraftops.server.loader.batches import whole_heads
+from kraftops.server.loader.contract import LogBatch
 from kraftops.server.partition_files import PartitionFiles, SegmentFiles, partition_files
 
 Identity = tuple[int, int, int, int]
@@ -92,13 +92,8 @@ def _heads(files: PartitionFiles, segment: SegmentFiles, first: int) -> Iterator
     """Yield the batches of a segment from the one with an offset on, as its index leads to it."""
     name = os.path.basename(segment.log)
     position = 0
-    try:
-        with files.open(segment.indexes[FileKind.INDEX]) as file:
-            position = OffsetIndex(file, segment.base_offset).position_below(first)
-    except (KraftopsError, KeyError):
-        pass  # it is searched from its first batch on
+    # Without its index it is searched from its first batch on.
+    with suppress(KraftopsError, KeyError), files.open(segment.indexes[FileKind.INDEX]) as file:
+        position = OffsetIndex(file, segment.base_offset).position_below(first)
     assert files.folder
-    try:
-        yield from walk_of(files.folder)(name, position, files.folder.files[name], Depth.HEADS)
-    except LoadError:
-        return
+    return whole_heads(files.folder, name, position)

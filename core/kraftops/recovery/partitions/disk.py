@@ -21,8 +21,8 @@ from kraftops.recovery.log_copy import has_partitions
 from kraftops.recovery.node_copies import LogSource
 from kraftops.recovery.partitions.copies import PartitionCopy
 from kraftops.recovery.refusal import PACK, RecoveryRefused
-from kraftops.server.loader.batches import walk_of
-from kraftops.server.loader.contract import Cut, Depth, DiskFolder, LoadOutcome, LogBatch
+from kraftops.server.loader.batches import whole_heads
+from kraftops.server.loader.contract import Cut, DiskFolder, LoadOutcome, LogBatch
 from kraftops.server.loader.load_plan import CLEANER, HIGH_WATERMARK, RECOVERY_POINT
 from kraftops.server.loader.text_files import (
     LEADER_EPOCHS,
@@ -236,7 +236,7 @@ def _ends_after(folder: DiskFolder, cut: Cut) -> Iterator[int]:
 
     What is read at a wrong position looks like a head with any offsets.
     """
-    for batch in islice(_whole_batches(folder, cut.file, cut.position), 1):
+    for batch in islice(whole_heads(folder, cut.file, cut.position), 1):
         if (
             batch.base_offset == cut.first_offset
             and batch.last_offset - batch.base_offset < cut.size
@@ -280,12 +280,4 @@ def _last_batches(folder: DiskFolder, segment: SegmentFiles) -> Iterator[LogBatc
     if size > _LARGEST_WHOLE:
         with folder.open(name) as log:
             start = position_near_end(log, Segment(segment.base_offset, segment.log, size))
-    return _whole_batches(folder, name, start)
-
-
-def _whole_batches(folder: DiskFolder, name: str, start: int) -> Iterator[LogBatch]:
-    """Yield the batches from a position on whose lengths are right."""
-    try:
-        yield from walk_of(folder)(name, start, folder.files.get(name, 0), Depth.HEADS)
-    except LoadError:
-        return  # the end of a log that was preallocated, or that a start cuts
+    return whole_heads(folder, name, start)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from struct import Struct
 from zlib import crc32
@@ -26,7 +27,7 @@ from kraftops.log.batch import (
     records,
 )
 from kraftops.log.codecs import CODECS
-from kraftops.memory import Meter, run_budget
+from kraftops.memory import Meter
 from kraftops.server.loader import thrown
 from kraftops.server.loader.contract import BatchWalk, Depth, Folder, LogBatch, Marker, RangeReader
 from kraftops.server.loader.thrown import LoadError
@@ -47,20 +48,27 @@ def walk_of(folder: Folder) -> BatchWalk:
     return partial(_walk, folder)
 
 
+def whole_heads(folder: Folder, name: str, start: int = 0) -> Iterator[LogBatch]:
+    """Yield the batches from a position on whose lengths are right, by their heads."""
+    # The end of a log that was preallocated, or that a start cuts, is not an error.
+    with suppress(LoadError):
+        yield from _walk(folder, name, start, folder.files.get(name, 0), Depth.HEADS)
+
+
 def _walk(folder: Folder, name: str, start: int, stop: int, depth: Depth) -> Iterator[LogBatch]:
     with folder.open(name) as file:
-        yield from _Stream(name, file, stop, depth).batches(start)
+        yield from _Stream(name, file, stop, depth, folder.budget.meter()).batches(start)
 
 
 class _Stream:
     """A log that is read in blocks."""
 
-    def __init__(self, name: str, file: RangeReader, stop: int, depth: Depth) -> None:
+    def __init__(self, name: str, file: RangeReader, stop: int, depth: Depth, meter: Meter) -> None:
         self._name, self._file, self._stop, self._depth = name, file, stop, depth
         self._block_size = _WHOLE_BLOCK if depth is Depth.WHOLE else _FIRST_HEAD_BLOCK
         self._largest_block = max(self._block_size, _HEAD_BLOCK)
         self._block, self._base = b"", 0
-        self._meter = run_budget().meter()
+        self._meter = meter
 
     def _bytes(self, position: int, size: int) -> bytes:
         """Return bytes of the log, read with those that follow up to the end of the walk."""

@@ -14,7 +14,7 @@ from typing import Any
 from kraftops.errors import KraftopsError
 from kraftops.fileio.mounts import exists
 from kraftops.log.batch import Batch, Header
-from kraftops.memory import run_budget
+from kraftops.memory import Budget
 from kraftops.records.meaning import Decoded
 from kraftops.server.metadata_log.files import (
     Damage,
@@ -82,17 +82,16 @@ class LogContent:
 
 
 def read_content(
-    snapshot: Snapshot | None, segments: Sequence[Segment], *, thorough: bool = False
+    snapshot: Snapshot | None, segments: Sequence[Segment], reader: RecordReader
 ) -> LogContent:
     """Return the content of the latest snapshot and the log.
 
-    Only a *thorough* reading verifies batches that the snapshot replaces, and reads the records
+    Only a thorough *reader* has batches verified that the snapshot replaces, and reads the records
     of the metadata.
     """
-    reader = RecordReader(is_thorough=thorough)
     damage = list(read_snapshot(snapshot, reader)) if snapshot else []
     snapshot_content = reader.content()
-    log = _LogReader(reader, snapshot, is_thorough=thorough)
+    log = _LogReader(reader, snapshot)
     for segment in segments:
         log.read(segment)
     damage += log.damage
@@ -119,9 +118,9 @@ def read_content(
 class RecordReader:
     """Reader of records; keeps their newest voters, features and directories."""
 
-    def __init__(self, *, is_thorough: bool = False) -> None:
-        self._is_thorough = is_thorough
-        self._meter = run_budget().meter()
+    def __init__(self, budget: Budget, *, is_thorough: bool = False) -> None:
+        self.is_thorough = is_thorough
+        self.meter = budget.meter()
         self.quorum = VoterSet()
         self._features: dict[str, int] = {}
         self._directories: dict[int, tuple[bytes, ...]] = {}
@@ -142,10 +141,10 @@ class RecordReader:
         """Read a batch; return whether it ends a snapshot."""
         is_end = False
         if header.is_control:
-            for record in metadata_records(batch, self._meter):
+            for record in metadata_records(batch, self.meter):
                 is_end = self._read_control(path, record.key, record.value)
-        elif self._is_thorough:
-            for record in metadata_records(batch, self._meter):
+        elif self.is_thorough:
+            for record in metadata_records(batch, self.meter):
                 self._read_metadata(record.value or b"")
         return is_end
 
@@ -195,7 +194,7 @@ def voters_of(data: Any) -> tuple[Voter, ...]:
 
 def read_snapshot(snapshot: Snapshot, reader: RecordReader) -> Iterator[Damage]:
     path = snapshot.path
-    batches = WholeBatches(path)
+    batches = WholeBatches(path, reader.meter)
     has_footer = False
     try:
         for header, batch in batches:
@@ -213,13 +212,11 @@ def read_snapshot(snapshot: Snapshot, reader: RecordReader) -> Iterator[Damage]:
 class _LogReader:
     """Reader of segments in order; *epoch* is the epoch of the last batch."""
 
-    def __init__(
-        self, reader: RecordReader, snapshot: Snapshot | None, *, is_thorough: bool
-    ) -> None:
+    def __init__(self, reader: RecordReader, snapshot: Snapshot | None) -> None:
         self._reader = reader
         self._snapshot_end = snapshot.end_offset if snapshot else 0
         self._snapshot_epoch = snapshot.epoch if snapshot else 0
-        self._checked_from = 0 if is_thorough else self._snapshot_end
+        self._checked_from = 0 if reader.is_thorough else self._snapshot_end
         self._damage: list[Damage] = []
         self._cut: Damage | None = None
         self._base: int | None = None
@@ -244,7 +241,7 @@ class _LogReader:
 
     def read(self, segment: Segment) -> None:
         path = segment.path
-        batches = WholeBatches(path, checked_from=self._checked_from)
+        batches = WholeBatches(path, self._reader.meter, checked_from=self._checked_from)
         if not self._cut:
             self._base = segment.base_offset
             self._expect(segment.base_offset)

@@ -75,15 +75,18 @@ class WholeBatches:
     *damage* is the first damage so far, *rest* the unfinished batch at the end.
     """
 
-    def __init__(self, path: str, *, checked_from: int = 0, gives_damaged: bool = False) -> None:
+    def __init__(
+        self, path: str, meter: Meter, *, checked_from: int = 0, gives_damaged: bool = False
+    ) -> None:
         """Make an iterable.
 
         Args:
             path: the path of the file.
+            meter: counts what its batches inflate to.
             checked_from: the offset from which on checksums are verified.
             gives_damaged: whether batches with a wrong checksum are yielded, too.
         """
-        self._path = path
+        self._path, self._meter = path, meter
         self._checked_from = checked_from
         self._gives_damaged = gives_damaged
         self.damage: str | None = None
@@ -97,7 +100,7 @@ class WholeBatches:
             DecodeError: it ends within the header of a batch.
         """
         with LogFile(self._path) as log:
-            reader = log.batches()
+            reader = log.batches(meter=self._meter)
             for batch in reader:
                 if batch.is_legacy:
                     self._add_damage(batch, f"a batch of magic {batch.data[16]}")

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from kraftops.engine.metadata_state import VERSION_FEATURE
 from kraftops.errors import KraftopsError, UsageError
 from kraftops.fileio.mounts import exists, names_in, status_of
 from kraftops.log.files import BOOTSTRAP_CHECKPOINT, METADATA_PARTITION, FileKind, file_name
-from kraftops.memory import run_budget
+from kraftops.memory import LEAST, Budget, run_budget
 from kraftops.records.meaning import Unknown
-from kraftops.server.metadata_log.content import LogContent, VoterSet, read_content
+from kraftops.server.metadata_log.content import LogContent, RecordReader, VoterSet, read_content
 from kraftops.server.metadata_log.files import (
     Damage,
     Segment,
@@ -46,6 +47,7 @@ class MetadataLog:
 
     snapshots: tuple[Snapshot, ...] = ()
     segments: tuple[Segment, ...] = ()
+    budget: Budget = field(default_factory=run_budget)
 
     @property
     def is_used(self) -> bool:
@@ -61,10 +63,12 @@ class MetadataLog:
         usable = [snapshot for snapshot in self.snapshots if snapshot.end_offset >= start]
         return max(usable, key=lambda snapshot: (snapshot.epoch, snapshot.end_offset), default=None)
 
-    @cached_property
-    def content(self) -> LogContent:
-        """The content of snapshot and log, from control records only."""
-        return read_content(self.latest_snapshot, self.segments)
+    def read(self, *, is_thorough: bool = False) -> LogContent:
+        """Read snapshot and log, of one that is not thorough control records only."""
+        reader = RecordReader(self.budget, is_thorough=is_thorough)
+        return read_content(self.latest_snapshot, self.segments, reader)
+
+    content = cached_property(read)
 
     @property
     def quorum(self) -> VoterSet:
@@ -90,8 +94,9 @@ def read_bootstrap(directory: str) -> BootstrapFile | None:
     features: dict[str, int] = {}
     users: list[str] = []
     failure = None
-    # A server does not verify the checksums of this file.
-    batches, meter = WholeBatches(path, gives_damaged=True), run_budget().meter()
+    # A server does not verify the checksums of this file, and writes small batches to it.
+    meter = LEAST.meter()
+    batches = WholeBatches(path, meter, gives_damaged=True)
     try:
         for header, batch in batches:
             for record in () if header.is_control else metadata_records(batch, meter):
@@ -115,10 +120,9 @@ def read_metadata_log(directory: str) -> MetadataLog | None:
     Raises:
         OSError: it cannot be listed.
     """
-    try:
+    with suppress(FileNotFoundError):
         return read_partition(os.path.join(directory, METADATA_PARTITION))
-    except FileNotFoundError:
-        return None
+    return None
 
 
 def read_partition(folder: str) -> MetadataLog:
@@ -135,11 +139,9 @@ def read_partition(folder: str) -> MetadataLog:
         if file is None or file.renamed or not re.fullmatch(_PROPER_NAME, name):
             continue
         size = status_of(path).size
-        try:
+        with suppress(UsageError):  # digits that are not an offset
             if file.kind is FileKind.CHECKPOINT:
                 snapshots.append(Snapshot(*file.snapshot_id, path, size))
             elif file.kind is FileKind.LOG:
                 segments.append(Segment(file.base_offset, path, size))
-        except UsageError:
-            continue  # digits that are not an offset
     return MetadataLog(tuple(snapshots), tuple(segments))

@@ -21,7 +21,7 @@ from kraftops.log.indexes import AbortedTxn, TxnIndex
 from kraftops.log.log_file import LogFile
 from kraftops.log.producers import ProducerState, read_producers
 from kraftops.log.sought import NO_LIMIT
-from kraftops.memory import run_budget
+from kraftops.memory import Budget, Meter
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -98,7 +98,7 @@ def _is_in_any(rows: pa.RecordBatch, spans: Iterable[_Span | AbortedTxn]) -> pa.
     return is_in_any
 
 
-def isolations(sources: Sequence[Source]) -> Mapping[str, Isolation]:
+def isolations(sources: Sequence[Source], budget: Budget) -> Mapping[str, Isolation]:
     """Return what is withheld of the logs of *sources*, by the path of each file.
 
     Transaction indexes tell it of all segments but a log's last one, which is read; where other
@@ -110,11 +110,11 @@ def isolations(sources: Sequence[Source]) -> Mapping[str, Isolation]:
     by_path = {}
     for _, log in groupby(sources, lambda source: source.group):
         paths = [source.path for source in log]
-        by_path.update(dict.fromkeys(paths, isolation(paths)))
+        by_path.update(dict.fromkeys(paths, isolation(paths, budget)))
     return by_path
 
 
-def isolation(paths: Sequence[str], high_watermark: int | None = None) -> Isolation:
+def isolation(paths: Sequence[str], budget: Budget, high_watermark: int | None = None) -> Isolation:
     """Return what is withheld of the log with these segments.
 
     A transaction whose marker is not below the high watermark is open: the marker may be cut off
@@ -139,16 +139,16 @@ def isolation(paths: Sequence[str], high_watermark: int | None = None) -> Isolat
             aborted, first_read = [], 0
         producers.begin(0, snapshot)
     for segment in segments[first_read:]:
-        aborted += _read_transactions(segment, producers, high_watermark)
+        aborted += _read_transactions(segment, budget.meter(), producers, high_watermark)
     return Isolation(tuple(aborted), producers.open)
 
 
 def _read_transactions(
-    segment: FileName, producers: Producers, high_watermark: int | None
+    segment: FileName, meter: Meter, producers: Producers, high_watermark: int | None
 ) -> list[AbortedTxn]:
-    aborted, meter = [], run_budget().meter()
+    aborted = []
     with LogFile(segment.path) as log:
-        for batch in log.batches():
+        for batch in log.batches(meter=meter):
             with suppress(DecodeError):  # the table has a row about the damage
                 seen_batch = seen(batch, meter)
                 if high_watermark is not None and seen_batch.last_offset >= high_watermark:

@@ -150,7 +150,7 @@ class Reader(DataSourceReader):
         )
         has_isolation = options.is_committed or TRANSACTION_STATE in self._table.asked.names
         # Of files that are left out, too: a marker that aborts may be in a later segment.
-        by_path = isolations(listed) if has_isolation else {}
+        by_path = isolations(listed, self.query.budget) if has_isolation else {}
         return [
             SplitPartition(split, selection.topic_ids, isolations=of_split(split, by_path))
             for split in splits

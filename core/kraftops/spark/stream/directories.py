@@ -87,13 +87,13 @@ class DirectoryStream:
         logs = stream_logs(self._options)
         if not self._options.is_committed:
             return logs
-        earlier, self._isolations = self._isolations, {}
+        earlier, self._isolations, budget = self._isolations, {}, self._rows.query.budget
         for name, log in logs.items():
             if name in earlier and earlier[name][0] == log:
                 self._isolations[name] = earlier[name]
             else:
                 paths = [segment.path for segment in log.segments]
-                self._isolations[name] = log, isolation(paths, log.high_watermark)
+                self._isolations[name] = log, isolation(paths, budget, log.high_watermark)
         return {name: log.up_to(self._isolations[name][1]) for name, log in logs.items()}
 
     def _ends_at(self, marks: Marks) -> dict[str, End]:

@@ -17,7 +17,6 @@ from kraftops.server import meta_properties
 from kraftops.server.locks import check_unlocked, hold_lock
 from kraftops.server.log_directory import LogDirectory
 from kraftops.server.meta_properties import ID_KEYS, MetaProperties
-from kraftops.server.metadata_log.content import read_content
 from kraftops.server.metadata_log.log import MetadataLog, read_metadata_log
 from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.logdirs.directories import check_distinct, read_directories
@@ -145,7 +144,7 @@ def _quorum_warnings(
     except OSError as error:
         yield f"cannot read {error.filename}: {error.strerror}", "ask kafka-storage verify"
         return
-    content = read_content(log.latest_snapshot, log.segments, thorough=True)
+    content = log.read(is_thorough=True)
     for voter in content.quorum.voters or ():
         if voter.node_id in changed.values():
             problem = f"the voters in {config.metadata_log_dir} name node {voter.node_id}"

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.server.log_directory import LogDirectory
-from kraftops.server.metadata_log.content import LogContent, read_content
+from kraftops.server.metadata_log.content import LogContent
 from kraftops.server.metadata_log.log import MetadataLog
 from kraftops.server.voters import Voter
 from kraftops.storage.config.server_config import ServerConfig
@@ -53,7 +53,7 @@ class Node:
     @cached_property
     def content(self) -> LogContent:
         """The content of the whole metadata log."""
-        return read_content(self.log.latest_snapshot, self.log.segments, thorough=True)
+        return self.log.read(is_thorough=True)
 
     @property
     def voters(self) -> tuple[Voter, ...]:

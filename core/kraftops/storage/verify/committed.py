@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from kraftops.errors import KraftopsError
 from kraftops.log.batch import Batch, Header
-from kraftops.memory import Meter, run_budget
+from kraftops.memory import Meter
 from kraftops.records.meaning import Decoded
 from kraftops.server.metadata_log.files import WholeBatches, metadata_records
 from kraftops.storage.logdirs.node import Node
@@ -72,8 +72,8 @@ def _end_in_batches(node: Node, start: int, topics: Collection[bytes]) -> Commit
     limit = _PATIENCE * int(str(node.config.values.get(_FETCH_TIMEOUT, _USUAL_MS)))
     committed = Committed()
     unproven: deque[tuple[int, int]] = deque()  # times and ends of the batches of one leader
-    epoch, meter = -1, run_budget().meter()
-    for header, batch in _batches(node, start):
+    epoch, meter = -1, node.log.budget.meter()
+    for header, batch in _batches(node, start, meter):
         if header.leader_epoch != epoch:
             epoch = header.leader_epoch
             unproven.clear()
@@ -87,12 +87,12 @@ def _end_in_batches(node: Node, start: int, topics: Collection[bytes]) -> Commit
     return committed
 
 
-def _batches(node: Node, start: int) -> Iterator[tuple[Header, Batch]]:
+def _batches(node: Node, start: int, meter: Meter) -> Iterator[tuple[Header, Batch]]:
     """Yield the batches of a log from an offset on."""
     segments = node.log.segments
     first = sum(segment.base_offset <= start for segment in segments) - 1
     for segment in segments[max(first, 0) :]:
-        for header, batch in WholeBatches(segment.path):
+        for header, batch in WholeBatches(segment.path, meter):
             if header.last_offset >= start:
                 yield header, batch
 

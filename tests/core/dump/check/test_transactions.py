@@ -14,7 +14,7 @@ from kraftops.dump.check.transactions import (
 )
 from kraftops.log.indexes import AbortedTxn
 from kraftops.log.producers import ProducerState
-from kraftops.memory import set_max_memory
+from kraftops.memory import Budget
 from tests.helpers.logs.written import producers_bytes
 
 ONE = ProducerState(1, 0, 0, 5, 0, 1, 0, -1)
@@ -26,10 +26,10 @@ def test_snapshot_beyond_a_quarter_of_the_budget_is_not_read(
 ) -> None:
     path = tmp_path / "00000000000000000009.snapshot"
     path.write_bytes(producers_bytes([ONE] * count))
-    set_max_memory(4 * len(producers_bytes([ONE] * 20)))
+    budget = Budget(4 * len(producers_bytes([ONE] * 20)))
     findings = Findings()
 
-    found = snapshot_producers(str(path), findings)
+    found = snapshot_producers(str(path), budget, findings)
 
     assert found == ([ONE] * count if is_read else None)
     size = path.stat().st_size

@@ -12,6 +12,7 @@ import pytest
 
 from kraftops.dump.check import partition
 from kraftops.dump.tiers.remote_metadata import RemoteState, read_remote_metadata
+from kraftops.memory import Budget
 from tests.helpers.tools.console import Done, run_here
 
 REAL = Path(__file__).parents[3] / "data/tiered-4.3.1"
@@ -43,7 +44,7 @@ def one(folder: Path, pattern: str) -> Path:
 
 def test_metadata_have_the_states_of_segments() -> None:
     """Those of the deleted topic `gone` have no segments any more."""
-    found = read_remote_metadata([str(REAL / "stopped")])
+    found = read_remote_metadata([str(REAL / "stopped")], Budget())
 
     by_name = {(one.topic, one.partition): one for one in found.partitions.values()}
     orders = by_name["orders", 0]
@@ -184,7 +185,7 @@ def test_segment_of_the_newest_leader_holds_an_offset(tmp_path: Path) -> None:
     log.parent.mkdir()
     source = REAL / "stopped/__remote_log_metadata-1" / log.name
     shutil.copy(source, log)
-    found = read_remote_metadata([str(log.parent)])
+    found = read_remote_metadata([str(log.parent)], Budget())
     [orders] = [one for one in found.partitions.values() if one.topic == "orders"][:1]
     old = orders.live[1]
     orders.segments["B" * 22] = type(old)(

@@ -14,7 +14,7 @@ from kraftops.image.verify.release import release_findings
 from kraftops.image.verify.replicas import replica_findings
 from kraftops.image.verify.verify import verify
 from kraftops.log.batch import Record
-from kraftops.memory import run_budget
+from kraftops.memory import Budget, run_budget
 from kraftops.tree.history_subjects import history_subject
 from kraftops.tree.layout import tree_of
 from kraftops.tree.node import leaves_by_raw_path
@@ -53,7 +53,7 @@ def test_flipped_bits_hurt_nobody(tmp_path: Path, seed: int) -> None:
             history(path, history_subject(["image", "topics", "byName", name]))
     except KraftopsError:
         pass
-    assert list(replica_findings([str(path), str(LOG)]))
+    assert list(replica_findings([str(path), str(LOG)], Budget()))
 
 
 @pytest.mark.parametrize("codec", range(1, 5))

@@ -32,7 +32,7 @@ def added(store: RecordStore, source: int, path: Path) -> list[int]:
 
 @pytest.mark.parametrize("is_stream", [False, True])
 def test_record_has_its_position_in_the_log(path: Path, is_stream: bool) -> None:
-    store = RecordStore()
+    store = RecordStore(Budget())
     source = store.add_source(str(path), None if is_stream else LogFile(str(path)), 9)
 
     first, second = added(store, source, path)
@@ -44,7 +44,7 @@ def test_record_has_its_position_in_the_log(path: Path, is_stream: bool) -> None
 
 
 def test_changed_file_is_an_error(path: Path) -> None:
-    store = RecordStore()
+    store = RecordStore(Budget())
     source = store.add_source(str(path), LogFile(str(path)))
     (address, _) = added(store, source, path)
     store.drop_inflated()

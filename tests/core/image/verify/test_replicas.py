@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kraftops.image.verify.replicas import replica_findings
+from kraftops.memory import Budget
 from tests.helpers.logs.metadata_logs import write_log
 from tests.helpers.logs.random_logs import LogBatch, log_batches, log_bytes, new_record
 
@@ -30,14 +31,14 @@ def log(*, altered: int | None = None, epoch: int = 1, count: int = 6) -> list[L
 def test_equal_replicas_have_nothing_to_tell(tmp_path: Path) -> None:
     sources = replicas(tmp_path, log(), log(), log(count=2))
 
-    assert list(replica_findings(sources)) == []
-    assert list(replica_findings(sources[:1] * 2)) == []
+    assert list(replica_findings(sources, Budget())) == []
+    assert list(replica_findings(sources[:1] * 2, Budget())) == []
 
 
 def test_replica_that_differs_from_two_others_is_named(tmp_path: Path) -> None:
     sources = replicas(tmp_path, log(), log(altered=3), log())
 
-    (found,) = replica_findings(sources)
+    (found,) = replica_findings(sources, Budget())
 
     assert found.place.offset == 3
     assert found.place.file == str(
@@ -49,7 +50,7 @@ def test_replica_that_differs_from_two_others_is_named(tmp_path: Path) -> None:
 
 
 def test_epochs_that_differ_are_reported(tmp_path: Path) -> None:
-    (found,) = replica_findings(replicas(tmp_path, log(epoch=7), log(), log()))
+    (found,) = replica_findings(replicas(tmp_path, log(epoch=7), log(), log()), Budget())
 
     assert found.place.offset == 2
     assert "offsets 2 to 3, epoch 7" in found.text
@@ -58,7 +59,7 @@ def test_epochs_that_differ_are_reported(tmp_path: Path) -> None:
 def test_of_two_replicas_nobody_knows_which_is_right(tmp_path: Path) -> None:
     sources = replicas(tmp_path, log(), log(altered=0))
 
-    (found,) = replica_findings(sources)
+    (found,) = replica_findings(sources, Budget())
 
     assert found.place.offset == 0
     assert all(source in found.text for source in sources)
@@ -68,7 +69,7 @@ def test_damage_counts_by_what_the_bytes_are(tmp_path: Path) -> None:
     damaged = bytearray(log_bytes(log()))
     damaged[-3] ^= 1
 
-    (found,) = replica_findings(replicas(tmp_path, log(), bytes(damaged), log()))
+    (found,) = replica_findings(replicas(tmp_path, log(), bytes(damaged), log()), Budget())
 
     assert (found.place.offset, "c1" in str(found.place.file)) == (5, True)
 
@@ -78,7 +79,7 @@ def test_gaps_are_differences_and_late_beginnings_are_not(tmp_path: Path) -> Non
     sources = replicas(tmp_path, whole, [whole[0], whole[2]], whole)
     write_log(tmp_path / "late", {2: [log_bytes(whole[1:])]})
 
-    (found,) = replica_findings([*sources, str(tmp_path / "late")])
+    (found,) = replica_findings([*sources, str(tmp_path / "late")], Budget())
 
     assert found.place.offset == 2
     assert f"{sources[1]} has nothing before offset 4" in found.text
@@ -87,7 +88,7 @@ def test_gaps_are_differences_and_late_beginnings_are_not(tmp_path: Path) -> Non
 def test_three_that_differ_are_all_named(tmp_path: Path) -> None:
     sources = replicas(tmp_path, log(altered=1), log(altered=0), log())
 
-    (found,) = replica_findings(sources)
+    (found,) = replica_findings(sources, Budget())
 
     assert found.place.offset == 0
     assert all(source in found.text for source in sources)

@@ -18,7 +18,7 @@ from kraftops.log.batch import Batch, Record
 from kraftops.log.damage import salvage
 from kraftops.log.damage.salvage import Gap, salvaged
 from kraftops.log.log_file import LogFile
-from kraftops.memory import set_max_memory
+from kraftops.memory import LEAST, Budget
 from tests.helpers.logs.segments import IN, batches_of, patched
 from tests.helpers.logs.written import batch_bytes, message_bytes, wrapper_bytes
 
@@ -43,11 +43,11 @@ OLDEST = message_bytes(Record(51, -1, b"key", b"of magic zero"), 0)
 WRAPPER = wrapper_bytes([Record(n, n, b"k", b"v" * 30) for n in range(60, 64)], 1, 1)
 
 
-def found_in(data: bytes, tmp_path: Path) -> list[Batch | Gap]:
+def found_in(data: bytes, tmp_path: Path, budget: Budget = LEAST) -> list[Batch | Gap]:
     path = tmp_path / "0.log"
     path.write_bytes(data)
     with LogFile(str(path)) as log:
-        return list(salvaged(log))
+        return list(salvaged(log, meter=budget.meter()))
 
 
 def gaps_in(data: bytes, tmp_path: Path) -> list[Gap]:
@@ -485,10 +485,9 @@ def test_batch_beyond_a_quarter_of_the_budget_is_not_held(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(salvage, "BLOCK", 64)
-    set_max_memory(2000)
     large = some_batch(20, size=1_000)
 
-    first, second, third = found_in(ONE + large + FOUR, tmp_path)
+    first, second, third = found_in(ONE + large + FOUR, tmp_path, Budget(2000))
 
     assert second == Batch(len(ONE), len(large), large[:61], crc32c(large[21:]))
     assert [first[2], third[2]] == [ONE, FOUR]

@@ -9,7 +9,7 @@ from kraftops.log.batch import Record
 from kraftops.memory import run_budget
 from kraftops.server.loader.contract import DiskFolder
 from kraftops.server.loader.metadata_log import foretell_metadata_log
-from kraftops.server.metadata_log.content import LogContent, read_content
+from kraftops.server.metadata_log.content import LogContent
 from kraftops.server.metadata_log.files import Damage
 from kraftops.server.metadata_log.log import MetadataLog, read_metadata_log
 from tests.helpers.logs.metadata_logs import (
@@ -34,7 +34,7 @@ def read(directory: Path) -> MetadataLog:
 
 def content(directory: Path, *, thorough: bool = True) -> LogContent:
     log = read(directory)
-    return read_content(log.latest_snapshot, log.segments, thorough=thorough)
+    return log.read(is_thorough=thorough)
 
 
 def voters(directory: Path) -> list[tuple[int, bytes]] | None:
