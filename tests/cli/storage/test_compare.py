@@ -88,6 +88,31 @@ def test_text_has_the_total_first(tmp_path: Path) -> None:
     assert "Lost if broker 102 is gone for good: records of orders-0" in done.text
 
 
+def test_old_copy_of_a_disk_is_not_merged_with_the_other(tmp_path: Path) -> None:
+    disks = two_disks(tmp_path)
+    shutil.copytree(disks[1], tmp_path / "old/data")
+
+    done = storage(tmp_path, "compare", *map(str, disks), "old/data")
+
+    assert (done.code, done.text) == (3, "")
+    assert f"node 102 is given twice: orders-0 is in {disks[1]} and in old/data" in done.err
+
+
+def test_records_below_the_high_watermark_that_no_copy_has_are_lost(tmp_path: Path) -> None:
+    disks = [
+        broker_disk(tmp_path / f"b{broker}", broker, {"orders-0": [(0, 90)]}, noted=100)
+        for broker in (101, 102)
+    ]
+    write_log(disks[0], {0: [*BEGINNING, *ORDERS]})
+
+    answer = compared(tmp_path, *disks, code=2)
+
+    assert answer["lossTotal"]["text"] == (
+        "Records are lost: orders-0: offsets 90 to 99, below its high watermark, would be in none "
+        "of these copies"
+    )
+
+
 def test_disks_without_metadata_are_compared_alone(tmp_path: Path) -> None:
     first = broker_disk(tmp_path / "b1", 1, {"orders-0": [(0, 100)]})
     second = broker_disk(tmp_path / "b2", 2, {"orders-0": [(0, 90)]})

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from kraftops.findings.finding import Finding, worst_first
+from kraftops.display.sizes import many
+from kraftops.dump.check.findings import offsets_text
+from kraftops.findings.finding import Finding, Place, Severity, Stake, worst_first
 from kraftops.image.load.loading import load
 from kraftops.image.state.image import MetadataImage
 from kraftops.recovery.log_copy import partition_folder, read_log
@@ -17,7 +20,7 @@ from kraftops.recovery.partitions.copies import (
     newest_by_broker,
     newest_of,
 )
-from kraftops.recovery.partitions.disk import read_disks
+from kraftops.recovery.partitions.disk import BrokerDisk, read_disks
 from kraftops.recovery.partitions.losses import (
     UNKNOWN_LEADERS,
     LossTotal,
@@ -31,6 +34,7 @@ from kraftops.recovery.partitions.losses import (
 from kraftops.recovery.partitions.start_order import best_copies, replacement, start_order
 from kraftops.recovery.refusal import RecoveryRefused
 
+MISSING_END = "missing-end"
 _ELR_FEATURE = "eligible.leader.replicas.version"
 
 
@@ -105,7 +109,13 @@ class Comparison:
     @property
     def loss_total(self) -> LossTotal:
         """The numbers of the losses; unknown without a metadata log."""
-        return total_of(self.losses) if self.metadata_log else UNKNOWN_LEADERS
+        severe = [finding for finding in self.findings if finding.is_severe]
+        if not self.metadata_log or self.losses or not severe:
+            return total_of(self.losses) if self.metadata_log else UNKNOWN_LEADERS
+        gone = next((finding.text for finding in severe if finding.code == MISSING_END), None)
+        count = many(len(severe), "finding")
+        text = f"No copy would be cut to that of a leader, but the copies have {count}"
+        return LossTotal(reason=f"Records are lost: {gone}" if gone else text)
 
     @property
     def replacements(self) -> list[str]:
@@ -166,6 +176,40 @@ def compare(copies: Iterable[PartitionCopy], *, is_deep: bool = False) -> Compar
     return Comparison(tuple(compared), tuple(brokers))
 
 
+def _gone(copies: Iterable[ComparedCopy]) -> Iterator[Finding]:
+    """Yield what was committed, by the high watermarks that brokers noted, and is in no copy."""
+    partitions: dict[str, list[PartitionCopy]] = defaultdict(list)
+    for compared in copies:
+        partitions[compared.copy.name].append(compared.copy)
+    for name, of_partition in partitions.items():
+        end = max(copy.end for copy in of_partition)
+        high_watermark = max(copy.high_watermark or 0 for copy in of_partition)
+        if end < high_watermark and all(copy.is_end_exact for copy in of_partition):
+            first = of_partition[0]
+            offsets = offsets_text(end, high_watermark - 1)
+            yield Finding(
+                MISSING_END,
+                Severity.LOSS,
+                f"{name}: {offsets}, below its high watermark, would be in none of these copies",
+                Place(topic=first.topic, partition=first.number),
+                "copy all of them aside; give the disks of other replicas too, or restore one of "
+                "them from a backup before any of these brokers starts",
+                stake=Stake(high_watermark - end, 0),
+            )
+
+
+def _refuse_several(disks: Iterable[BrokerDisk]) -> None:
+    """Refuse an old copy of a disk beside another one: which is served is unknown."""
+    places: dict[tuple[int, str], str] = {}
+    for disk in disks:
+        for copy in disk.copies:
+            other = places.setdefault((disk.node_id, copy.name), disk.directory.path)
+            if other != disk.directory.path:
+                text = f"node {disk.node_id} is given twice: {copy.name} is in {other} and in"
+                hint = "name the directory that its broker starts with, and leave out the other"
+                raise RecoveryRefused("several-logs", f"{text} {disk.directory.path}", hint)
+
+
 def _compared(copy: PartitionCopy, newest: PartitionCopy, *, is_deep: bool) -> ComparedCopy:
     end = common_end(copy, newest)
     if copy is newest:
@@ -202,7 +246,8 @@ def compare_disks(sources: Sequence[LogSource], *, is_deep: bool = False) -> Com
 
     Raises:
         RecoveryRefused: a directory does not exist.
-        RecoveryRefused: one is of another cluster, or none has a copy of a partition.
+        RecoveryRefused: they are of several clusters, or two have the same partition of a node.
+        RecoveryRefused: none has a copy of a partition.
         KraftopsError: a metadata log cannot be read.
     """
     logs = [
@@ -210,6 +255,7 @@ def compare_disks(sources: Sequence[LogSource], *, is_deep: bool = False) -> Com
         for source in sources
     ]
     disks = read_disks(sources)
+    _refuse_several(disks)
     clusters = {disk.cluster_id: disk.name for disk in disks if disk.cluster_id}
     if len(clusters) > 1:
         names = ", ".join(f"{name} of {cluster}" for cluster, name in sorted(clusters.items()))
@@ -232,5 +278,7 @@ def compare_disks(sources: Sequence[LogSource], *, is_deep: bool = False) -> Com
         has_order=order is not None,
         metadata_log=newest.name if newest else None,
         losses=lost,
-        findings=worst_first([finding for disk in disks for finding in disk.findings]),
+        findings=worst_first(
+            [*_gone(table.copies), *(finding for disk in disks for finding in disk.findings)]
+        ),
     )
