@@ -25,7 +25,7 @@ from kraftops.dump.check.directories import CheckRequest, check_directories
 from kraftops.errors import KraftopsError, SourceError
 from kraftops.findings.finding import Evidence, Finding, Place, Severity
 from kraftops.image.state.image import MetadataImage
-from kraftops.image.verify.assignments import assignment_findings
+from kraftops.image.verify.assignments import assignment_findings, format_evidence, image_for
 from kraftops.image.verify.loading import loading_findings
 from kraftops.image.verify.nodes import assumed_release
 from kraftops.image.verify.nodes import release_findings as target_findings
@@ -96,11 +96,12 @@ def directories(examination: Examination) -> Iterator[Finding]:
 def start(examination: Examination) -> Iterator[Finding]:
     """Yield what keeps nodes from starting with all their data."""
     packed = [node for node in examination.configured if is_packed(node)]
+    evidence = format_evidence(examination.nodes, examination.images)
     for node, cluster_id in with_cluster_ids(examination.configured):
         if node in packed:
             continue
         is_running = examination.is_running(node)
-        findings = verify_node(node, cluster_id)
+        findings = verify_node(node, cluster_id, evidence)
         for finding in examination.identities.without_effects(node, findings):
             if not is_running or finding.code not in {*_OWN_STATE, "not-writable"}:
                 yield finding
@@ -132,7 +133,7 @@ def _metadata_start(node: Node) -> Iterator[Finding]:
 def _starts(examination: Examination) -> Iterator[Finding]:
     for node in examination.nodes:
         is_whole = node in examination.whole_nodes
-        image = examination.images.get(node.cluster_id)
+        image = image_for(node, examination.images, examination.nodes)
         if node.config.node_id == UNKNOWN_NODE:
             image = None  # which partitions belong to it cannot be told
             if is_whole:

@@ -26,6 +26,8 @@ _CAUSES: Mapping[str, frozenset[str]] = {
     **dict.fromkeys(("server-stops", "directory-goes-offline"), _LOADING),
     # Partitions are strays by metadata that have lost their topics.
     **dict.fromkeys(("unknown-topic", "unknown-partition", "other-name"), _LOST_METADATA),
+    # An empty disk has none.
+    "missing-partition": frozenset({"not-formatted"}),
     # The log ends where the damage begins.
     "metadata-log-lost": frozenset({"damage"}),
     "disk-full-soon": frozenset({"retention-stuck"}),
@@ -69,8 +71,8 @@ _RANKS = {code: rank for rank, code in enumerate(_FIRST)}
 _EACH = frozenset({"incident", "unclean-elections"})
 """Codes of what happened: one in the same log has nothing to do with another."""
 
-_BY_CURE = frozenset({"records-cut"})
-"""Codes of which two may need opposite cures."""
+_BY_CURE = frozenset({"missing-partition", "records-cut"})
+"""Codes of which two may need opposite cures, or other brokers first."""
 
 NodeOf = Callable[[str], int | None]
 """Returns the id of the node that a path belongs to."""

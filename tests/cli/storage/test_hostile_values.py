@@ -66,11 +66,9 @@ def test_cluster_ids(tmp_path: Path, hostile: str) -> None:
         severe = [one for one in json.loads(found.text)["findings"] if one["severity"] != "note"]
         assert len(each.text.splitlines()) == len(severe)
     check_commands(found, hostile)
-    shown = "--cluster-id=--force" if hostile == "--force" else "-t ID"
-    assert (
-        f"d3: it is not formatted; format it: kafka-storage format -c {PROPERTIES} {shown} -g -N"
-        in done.text
-    )
+    command = f"format it: kafka-storage format -c {PROPERTIES} --cluster-id=--force -g -N"
+    advice = command if hostile == "--force" else "format it (kafka-storage format -g -N): take"
+    assert f"d3: it is not formatted; {advice}" in done.text
     check_shown(storage(node, "info", "-c", PROPERTIES, "--format", "table"))
     check_shown(storage(node, "rewrite", "-c", PROPERTIES, f"--cluster-id={hostile}", "--dry-run"))
     check_shown(storage(node, "rewrite", "-c", PROPERTIES, "--cluster-id", CLUSTER_ID, "-n"))

@@ -34,6 +34,7 @@ from kraftops.log.files import METADATA_PARTITION
 from kraftops.server.partition_files import TOPIC_ID
 from kraftops.storage.logdirs.node import Node
 from kraftops.storage.logdirs.proposals import write_command
+from kraftops.storage.verify.formatting import FormatEvidence, common_cluster_id
 from kraftops.storage.verify.metadata_start import lone_log_findings
 from kraftops.uuids import is_reserved, to_text
 
@@ -198,19 +199,46 @@ def _holders(partition: PartitionState) -> list[int]:
     )
 
 
-def without_wrong_cures(findings: Sequence[Finding]) -> list[Finding]:
-    """Return findings, with no format in a lost quorum.
+def format_evidence(
+    nodes: Sequence[Node], images: Mapping[str | None, MetadataImage]
+) -> FormatEvidence:
+    """Return what the given nodes, and the newest metadata, tell about those without a format.
 
-    A majority of voters that is formatted begins without what the others have.
+    Raises:
+        KraftopsError: a directory, or a source of an image, cannot be read any more.
     """
-    if all(finding.code != "quorum-lost" for finding in findings):
-        return [*findings]
-    return [
-        replace(finding, cure="do not format it: recover the quorum", commands=())
-        if finding.code == "not-formatted"
-        else finding
-        for finding in findings
-    ]
+    in_sync: dict[int, dict[str, list[int]]] = {}
+    for node in nodes:
+        image = image_for(node, images, nodes)
+        if node.is_broker and image and not all(directory.meta for directory in node.directories):
+            lost = in_sync.setdefault(node.config.node_id, {})
+            for finding in assignment_findings(node, image):
+                if finding.code == MISSING and finding.severity is Severity.LOSS:
+                    place = finding.place
+                    lost[place.partition_name] = _others_in_sync(image, place)
+    return FormatEvidence(nodes, in_sync)
+
+
+def _others_in_sync(image: MetadataImage, place: Place) -> list[int]:
+    assert place.topic is not None
+    assert place.partition is not None
+    state = image.partition(image.topic_ids[place.topic], place.partition)
+    return [broker for broker in _holders(state) if broker != place.node] if state else []
+
+
+def image_for(
+    node: Node, images: Mapping[str | None, MetadataImage], nodes: Sequence[Node]
+) -> MetadataImage | None:
+    """Return the newest metadata of a node's cluster.
+
+    That of most nodes, if it has no id, and no other directory is given as that of the node.
+    """
+    own_id, cluster_id = node.config.node_id, node.cluster_id
+    if cluster_id is None and all(
+        other.config.node_id != own_id for other in nodes if other.cluster_id
+    ):
+        cluster_id = common_cluster_id(nodes)
+    return images.get(cluster_id)
 
 
 def lost_text(findings: Sequence[Finding]) -> str:

@@ -13,8 +13,9 @@ from kraftops.findings.finding import Finding, Severity
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.assignments import (
     assignment_findings,
+    format_evidence,
+    image_for,
     newest_images,
-    without_wrong_cures,
 )
 from kraftops.image.verify.identity import read_identities
 from kraftops.image.verify.loading import loading_findings
@@ -63,10 +64,13 @@ def verify_nodes(
     whole = [node for node in nodes if node.config.is_whole]
     images = newest_images(nodes)
     identities = read_identities(nodes, images)
+    evidence = format_evidence(nodes, images)
     findings = [
         finding
         for node, own_id in with_cluster_ids(whole)
-        for finding in identities.without_effects(node, verify_node(node, cluster_id or own_id))
+        for finding in identities.without_effects(
+            node, verify_node(node, cluster_id or own_id, evidence)
+        )
     ]
     findings += identities.findings
     if target:
@@ -79,7 +83,7 @@ def verify_nodes(
         findings += verify_cluster(sound)
     assumed_releases = []
     for node in nodes:
-        image = images.get(node.cluster_id)
+        image = image_for(node, images, nodes)
         assumed = assumed_release(node, image, target)
         if node.is_broker and identities.is_sound(node):
             findings += assignment_findings(node, image) if image else ()
@@ -92,7 +96,7 @@ def verify_nodes(
         findings += (finding for node in whole for finding in binding_findings(node, host))
     if resolves:
         findings += name_findings(whole)
-    return Verified(without_wrong_cures(findings), assumed_releases)
+    return Verified(findings, assumed_releases)
 
 
 def assumed_release(

@@ -6,36 +6,47 @@ import re
 import shlex
 from collections.abc import Iterable
 
+from kraftops.findings.finding import Cure
 from kraftops.uuids import to_text
 
 _POSSIBLE_ID = re.compile(r"[A-Za-z0-9_.=+/-]{1,256}")
-PLACEHOLDER = "ID"
+_SOURCE_OF_ID = (
+    "take the cluster id for {option} from the meta.properties of another node; "
+    "kafka-storage random-uuid makes that of a new cluster"
+)
 
 
-def cluster_id_argument(cluster_id: str | None) -> str:
-    """Return `-t` and a cluster id, or a placeholder for text that can hardly be an id."""
-    text = shown_cluster_id(cluster_id)
+def cluster_id_argument(cluster_id: str) -> str:
+    if safe_cluster_id(cluster_id) is None:
+        return "the id in its meta.properties"
     # Kafka's tool reads what begins with a dash as an option (KAFKA-13741).
-    return f"--cluster-id={text}" if text.startswith("-") else f"-t {text}"
+    return f"--cluster-id={cluster_id}" if cluster_id.startswith("-") else f"-t {cluster_id}"
 
 
-def shown_cluster_id(cluster_id: str | None) -> str:
-    """Return a cluster id, in which a shell finds nothing special, or a placeholder."""
-    if cluster_id is None or not _POSSIBLE_ID.fullmatch(cluster_id):
-        return PLACEHOLDER
-    return cluster_id
+def safe_cluster_id(cluster_id: str | None) -> str | None:
+    """Return a cluster id, if a shell finds nothing special in it."""
+    return cluster_id if cluster_id and _POSSIBLE_ID.fullmatch(cluster_id) else None
 
 
-def format_command(config: str, cluster_id: str | None) -> str:
-    """Return the command that formats what is not formatted, with a configuration file."""
-    return f"kafka-storage format -c {shlex.quote(config)} {cluster_id_argument(cluster_id)}"
+def format_cure(text: str, config: str, cluster_id: str | None, *options: str) -> Cure:
+    """Return the cure that formats what is not formatted, with a configuration file.
+
+    Any text is a cluster id to Kafka, so a command with a placeholder would be executed as it is.
+    """
+    if (safe_id := safe_cluster_id(cluster_id)) is None:
+        command = " ".join(["kafka-storage format", *options])
+        return Cure(f"{text} ({command}): {_SOURCE_OF_ID.format(option='-t')}")
+    command = f"kafka-storage format -c {shlex.quote(config)} {cluster_id_argument(safe_id)}"
+    return Cure(text, (" ".join([command, *options]),))
 
 
-def rewrite_to_cluster(config: str, cluster_id: str | None) -> str:
-    """Return the command that changes the cluster id of a node, with its configuration file."""
-    text = shown_cluster_id(cluster_id)
-    separator = "=" if text.startswith("-") else " "
-    return f"{_rewrite(config)} --cluster-id{separator}{text}"
+def rewrite_cure(text: str, config: str, cluster_id: str | None, *options: str) -> Cure:
+    """Return the cure that changes the cluster id of a node, with its configuration file."""
+    if (safe_id := safe_cluster_id(cluster_id)) is None:
+        return Cure(f"{text}: {_SOURCE_OF_ID.format(option='kafka-storage rewrite --cluster-id')}")
+    separator = "=" if safe_id.startswith("-") else " "
+    command = f"{_rewrite(config)} --cluster-id{separator}{safe_id}"
+    return Cure(text, (" ".join([command, *options]),))
 
 
 def rewrite_to_node(config: str, node_id: int) -> str:
@@ -45,7 +56,7 @@ def rewrite_to_node(config: str, node_id: int) -> str:
 
 def meta_lines(node_id: int, cluster_id: str | None, directory_id: bytes | None) -> list[str]:
     """Return the lines of a meta.properties; a server makes any directory.id but a voter's."""
-    cluster = shown_cluster_id(cluster_id)
+    cluster = safe_cluster_id(cluster_id) or "(that of the other nodes)"
     lines = ["version=1", f"node.id={node_id}", f"cluster.id={cluster}"]
     return [*lines, f"directory.id={to_text(directory_id)}"] if directory_id else lines
 

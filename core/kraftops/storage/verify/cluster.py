@@ -10,6 +10,8 @@ from kraftops.server.metadata_log.recovery_mark import voter_identities
 from kraftops.server.voters import voters_text
 from kraftops.storage.logdirs.inspector import FORMAT_ANEW
 from kraftops.storage.logdirs.node import Node, recover_command
+from kraftops.storage.logdirs.proposals import rewrite_cure
+from kraftops.storage.verify.formatting import common_cluster_id
 from kraftops.storage.verify.rival_quorums import rival_findings
 from kraftops.storage.verify.voter_logs import voter_log_findings
 from kraftops.uuids import to_text
@@ -27,7 +29,8 @@ def verify_cluster(nodes: Sequence[Node]) -> Iterator[Finding]:
 
 def _identities(nodes: Sequence[Node]) -> Iterator[Finding]:
     owners: dict[int, Node] = {}
-    first = next((node for node in nodes if node.cluster_id is not None), nodes[0])
+    common = common_cluster_id(nodes)
+    first = next(node for node in nodes if node.cluster_id == common)
     for node in nodes:
         config = node.config
         other = owners.setdefault(config.node_id, node)
@@ -40,8 +43,9 @@ def _identities(nodes: Sequence[Node]) -> Iterator[Finding]:
                 f"its cluster id is {node.cluster_id}, and {first.config.path} has "
                 f"{first.cluster_id}"
             )
-            cure = "kafka-storage rewrite --cluster-id in the one that is wrong"
-            yield stop_finding("other-cluster", problem, Place(file=config.path), cure)
+            text = "change the one that is wrong: this one, if it is no node of another cluster"
+            rewriting = rewrite_cure(text, config.path, common)
+            yield stop_finding("other-cluster", problem, Place(file=config.path), *rewriting)
 
 
 def _shared_directories(nodes: Sequence[Node]) -> Iterator[Finding]:

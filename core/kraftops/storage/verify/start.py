@@ -13,26 +13,30 @@ from kraftops.findings.finding import Cure, Finding, Place, stop_finding, unless
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.server.formatted import has_metadata_log
 from kraftops.server.log_directory import LogDirectory
-from kraftops.storage.logdirs.directories import right_path
 from kraftops.storage.logdirs.inspector import findings
-from kraftops.storage.logdirs.node import Node
+from kraftops.storage.logdirs.node import Node, directory_owners
 from kraftops.storage.logdirs.proposals import (
-    PLACEHOLDER,
-    format_command,
     meta_lines,
-    rewrite_to_cluster,
-    shown_cluster_id,
+    rewrite_cure,
+    safe_cluster_id,
     write_command,
 )
+from kraftops.storage.verify.formatting import FormatEvidence, common_cluster_id, format_advice
 from kraftops.storage.verify.quorum import quorum_findings
 
 
-def verify_node(node: Node, cluster_id: str | None = None) -> Iterator[Finding]:
+def verify_node(
+    node: Node, cluster_id: str | None = None, evidence: FormatEvidence | None = None
+) -> Iterator[Finding]:
     """Yield the problems that keep a server from starting or from a quorum, and notes.
 
-    *cluster_id* is the expected one.
+    Args:
+        node: the node.
+        cluster_id: the expected cluster id.
+        evidence: what other nodes tell about a format of this one.
     """
-    yield from _formatted(node, cluster_id or node.cluster_id)
+    evidence = evidence or FormatEvidence([node])
+    yield from _formatted(node, cluster_id or node.cluster_id, evidence)
     yield from _cluster_ids(node, node.cluster_id if cluster_id is None else cluster_id)
     owners = node.directory_owners if node.metadata.is_readable else {}
     yield from findings(node.config, node.directories, owners)
@@ -52,84 +56,74 @@ def verify_node(node: Node, cluster_id: str | None = None) -> Iterator[Finding]:
 
 
 def with_cluster_ids(nodes: Sequence[Node]) -> Iterator[tuple[Node, str | None]]:
-    """Yield nodes and their cluster ids; of one that has none, that of the others."""
-    ids = [node.cluster_id for node in nodes]
-    shared = next(filter(None, ids), None)
-    for node, cluster_id in zip(nodes, ids, strict=True):
-        yield node, cluster_id or shared
+    """Yield nodes and their cluster ids; of one that has none, that of most others."""
+    common = common_cluster_id(nodes)
+    for node in nodes:
+        yield node, node.cluster_id or common
 
 
 def _is_writable(path: str) -> bool:
     return os.access(path, os.W_OK | os.X_OK, effective_ids=True)
 
 
-def _formatted(node: Node, cluster_id: str | None) -> Iterator[Finding]:
+def _formatted(node: Node, cluster_id: str | None, evidence: FormatEvidence) -> Iterator[Finding]:
     """Yield the directories without a complete meta.properties."""
     for directory in node.directories:
         meta, place = directory.meta, directory.place
         if directory.exists and directory.status is None:
-            cure = _format(node, directory, cluster_id)
+            cure = format_advice(node, directory, cluster_id, evidence)
             cure = cure._replace(text=f"move the file out of the way, then {cure.text}")
             yield stop_finding("not-a-directory", "it is not a directory", place, *cure)
         elif directory.problem:
             problem = f"its meta.properties cannot be read: {directory.problem}"
-            cure = _restore(node, directory, cluster_id)
+            cure = _restore(node, directory, cluster_id, evidence)
             finding = stop_finding("bad-meta", problem, place, *cure)
             yield unless_forbidden(finding, directory.meta_path)
         elif meta is None and directory.is_metadata and has_metadata_log(directory.java_path):
             problem = "it has a metadata log, and no meta.properties"
             yield stop_finding(
-                "not-formatted", problem, place, *_restore(node, directory, cluster_id)
+                "not-formatted", problem, place, *_restore(node, directory, cluster_id, evidence)
             )
         elif meta is None:
             problem = "it is not formatted" if directory.status else "it does not exist"
             yield stop_finding(
-                "not-formatted", problem, place, *_format(node, directory, cluster_id)
+                "not-formatted",
+                problem,
+                place,
+                *format_advice(node, directory, cluster_id, evidence),
             )
         elif meta.node_id is None or meta.cluster_id is None:
             ids = {"node id": meta.node_id, "cluster id": meta.cluster_id}
             missing = " and no ".join(name for name, number in ids.items() if number is None)
-            command = rewrite_to_cluster(node.config.path, cluster_id)
-            command = f"{command} --to-v1 --node-id {node.config.node_id}"
+            options = "--to-v1", "--node-id", str(node.config.node_id)
+            cure = rewrite_cure("write the ids into it", node.config.path, cluster_id, *options)
             problem = f"its meta.properties has no {missing}"
-            yield stop_finding(
-                "incomplete-meta", problem, place, "write the ids into it", (command,)
-            )
+            yield stop_finding("incomplete-meta", problem, place, *cure)
 
 
-def _format(node: Node, directory: LogDirectory, cluster_id: str | None) -> Cure:
-    """Return the cure of an unformatted directory, where others may be formatted.
-
-    On a wrong path a broker begins with empty partitions, which may lead: no format there.
-    """
-    if not directory.exists and (hint := right_path(node.config, directory.path)):
-        return Cure(hint)
-    command = format_command(node.config.path, cluster_id)
-    if node.metadata.meta is not None:
-        cure = Cure("format it", (f"{command} -g -N",))
-    elif any(other.meta for other in node.directories):
-        text = "restore it: the metadata is in there; or, if other controllers have it, format it"
-        cure = Cure(text, (f"{command} -g -N",))
-    elif node.is_controller and not node.config.voters:
-        cure = Cure("format it, with -N if other controllers have the metadata", (command,))
-    elif node.is_controller and not node.is_only_voter:
-        text = "format it if the cluster is new, or if most of the voters have their logs"
-        cure = Cure(text, (command,))
-    else:
-        cure = Cure("format it", (command,))
-    if directory.exists:
-        return cure
-    return cure._replace(text=f"mount it if it is a disk; else {cure.text}")
-
-
-def _restore(node: Node, directory: LogDirectory, cluster_id: str | None) -> Cure:
+def _restore(
+    node: Node, directory: LogDirectory, cluster_id: str | None, evidence: FormatEvidence
+) -> Cure:
     """Return the cure of a bad meta.properties."""
     own_id = node.config.node_id
-    ids = {voter.node_id: voter.directory_id for voter in node.voters}
-    lines = meta_lines(own_id, cluster_id, ids.get(own_id) if directory.is_metadata else None)
+    lines = meta_lines(own_id, cluster_id, _known_directory_id(node, directory, evidence))
     command = write_command(directory.meta_path, lines)
     text = f"restore it from a copy, or write {', '.join(lines)}"
-    return Cure(text, () if shown_cluster_id(cluster_id) == PLACEHOLDER else (command,))
+    return Cure(text, () if safe_cluster_id(cluster_id) is None else (command,))
+
+
+def _known_directory_id(
+    node: Node, directory: LogDirectory, evidence: FormatEvidence
+) -> bytes | None:
+    """Return the id of a directory by the voters or the registrations, if only one can be its."""
+    own_id = node.config.node_id
+    ids = {voter.node_id: voter.directory_id for voter in node.voters}
+    if directory.is_metadata and own_id in ids:
+        return ids[own_id]
+    present = {other.meta.directory_id for other in node.directories if other.meta}
+    owners = directory_owners([node, *evidence.nodes]).items()
+    absent = [key for key, owner in owners if owner == own_id and key not in present]
+    return absent[0] if len(absent) == 1 else None
 
 
 def _cluster_ids(node: Node, expected: str | None) -> Iterator[Finding]:
@@ -140,8 +134,12 @@ def _cluster_ids(node: Node, expected: str | None) -> Iterator[Finding]:
                 "other-cluster",
                 f"its cluster id is {present}, not {expected}",
                 directory.place,
-                f"if it is another cluster's, take it out of log.dirs of {node.config.path}; else",
-                (rewrite_to_cluster(node.config.path, expected),),
+                *rewrite_cure(
+                    f"if it is another cluster's, take it out of log.dirs of {node.config.path};"
+                    " else change its cluster id",
+                    node.config.path,
+                    expected,
+                ),
             )
 
 

@@ -14,26 +14,32 @@ from functools import cached_property
 from kraftops.display.sizes import many, named
 from kraftops.findings.finding import Cure, Finding, Place, Severity, note_finding, stop_finding
 from kraftops.storage.logdirs.node import Node, recover_command
-from kraftops.storage.logdirs.proposals import format_command
+from kraftops.storage.logdirs.proposals import format_cure
 from kraftops.storage.verify.committed import Committed, committed_end, topics_on_disk
 
 
 def voter_log_findings(nodes: Sequence[Node]) -> Iterator[Finding]:
     """Yield the elections that would lose records, and the loss of the majority."""
-    used = [node for node in nodes if node.log.is_used]
-    if not used:
-        return
-    newest = max(used, key=lambda node: node.content.rank)
-    same = [node for node in nodes if node.cluster_id in (None, newest.cluster_id)]
-    quorum = _Quorum(newest, same)
-    if quorum.voters:
+    if quorum := quorum_of(nodes):
         yield from quorum.lost()
         yield from quorum.lower_logs()
         yield from quorum.diverged()
+        yield from quorum.static_rivals()
+
+
+def quorum_of(nodes: Sequence[Node]) -> Quorum | None:
+    """Return the quorum of the newest log; None if there is no log, or nothing tells its voters."""
+    used = [node for node in nodes if node.log.is_used]
+    if not used:
+        return None
+    newest = max(used, key=lambda node: node.content.rank)
+    same = [node for node in nodes if node.cluster_id in (None, newest.cluster_id)]
+    quorum = Quorum(newest, same)
+    return quorum if quorum.voters else None
 
 
 @dataclass(frozen=True)
-class _Quorum:
+class Quorum:
     """The quorum of the node with the newest log, and the nodes of its cluster that are given."""
 
     newest: Node
@@ -78,6 +84,12 @@ class _Quorum:
             if evidence:
                 evidence_by_id[node.config.node_id] = evidence
         return evidence_by_id
+
+    @property
+    def sound(self) -> list[int]:
+        """The given voters whose logs have all committed records that are known."""
+        used = [node.config.node_id for node in self.able if node.log.is_used]
+        return [node_id for node_id in used if node_id not in self.behind]
 
     def _lacking(self, node: Node, other: Node) -> str | None:
         """Return the evidence of committed records of another node that a log lacks, if any."""
@@ -158,6 +170,25 @@ class _Quorum:
                 "--dry-run lists what each lacks",
             )
 
+    def static_rivals(self) -> Iterator[Finding]:
+        """Yield empty logs that elect by controller.quorum.voters; the newest names its voters."""
+        empty = [node for node in self.nodes if node.metadata.meta and node.is_controller]
+        empty = [node for node in empty if not node.log.is_used and not node.voters]
+        for node in empty if self.newest.voters else ():
+            static = node.config.voters
+            rivals = [other.config.node_id for other in empty if other.config.voters == static]
+            if static and 2 * len(rivals) > len(static):
+                yield Finding(
+                    "rival-history",
+                    Severity.LOSS,
+                    f"its metadata log is empty: by controller.quorum.voters, the voters "
+                    f"{_listed(rivals)} could elect a leader without the records of "
+                    f"{self.newest.metadata_path}, whose voters are {_listed(self.voters)}",
+                    node.metadata.place,
+                    "do not start it; set controller.quorum.bootstrap.servers in the place of "
+                    f"controller.quorum.voters in {node.config.path}, then format it anew with -N",
+                )
+
     @property
     def _end(self) -> int:
         return self.newest.content.end_offset or 0
@@ -193,8 +224,10 @@ class _Quorum:
         controller = next((node for node in self.nodes if node.is_controller), None)
         if controller is None:
             return Cure("go on from this log: kafka-storage recover in a new controller")
-        command = format_command(controller.config.path, self.newest.cluster_id)
-        return Cure("go on from the newest log", (f"{command} -N -g", self._recover(controller)))
+        cluster_id = next(filter(None, (node.cluster_id for node in self.nodes)), None)
+        path, text = controller.config.path, "go on from the newest log"
+        cure = format_cure(text, path, cluster_id, "-N", "-g")
+        return cure._replace(commands=(*cure.commands, self._recover(controller)))
 
     def _recover(self, node: Node) -> str:
         return recover_command(node, self.nodes, "--voters", "self", "--dry-run")

@@ -13,7 +13,6 @@ from kraftops.image.verify.assignments import (
     image_of,
     lost_text,
     newest_images,
-    without_wrong_cures,
 )
 from kraftops.storage.config.server_config import load_config
 from kraftops.storage.logdirs.node import read_node
@@ -207,14 +206,6 @@ def test_partitions_are_not_judged_by_a_log_that_lost_its_end(tmp_path: Path) ->
 
     assert (finding.code, finding.severity.value) == ("metadata-log-lost", "note")
     assert finding.text.startswith("12 partitions cannot be judged by its own metadata log")
-
-
-def test_nothing_is_formatted_in_a_lost_quorum() -> None:
-    empty = Finding("not-formatted", Severity.STOPS, "it is not formatted", cure="format it")
-    lost = Finding("quorum-lost", Severity.STOPS, "the quorum is lost", cure="recover")
-
-    assert without_wrong_cures([empty]) == [empty]
-    assert without_wrong_cures([empty, lost])[0].remedy == "do not format it: recover the quorum"
 
 
 def test_long_lists_of_lost_partitions_are_cut() -> None:

@@ -1,0 +1,129 @@
+"""Advice to format a directory, and the evidence that forbids it: decided here alone.
+
+A voter that is formatted votes with an empty log, and a broker may lead with empty partitions.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from kraftops.display.sizes import many, named
+from kraftops.findings.finding import Cure
+from kraftops.server.log_directory import LogDirectory
+from kraftops.server.voters import voters_text
+from kraftops.storage.logdirs.directories import right_path
+from kraftops.storage.logdirs.node import Node
+from kraftops.storage.logdirs.proposals import format_cure
+from kraftops.storage.verify.voter_logs import quorum_of
+
+
+@dataclass(frozen=True)
+class FormatEvidence:
+    """What all given nodes tell about one that is not formatted.
+
+    *in_sync* has, by broker, the partitions that the metadata has in sync there and its disks lack,
+    with the other brokers that may lead them.
+    """
+
+    nodes: Sequence[Node] = ()
+    in_sync: Mapping[int, Mapping[str, Sequence[int]]] = field(default_factory=dict)
+
+
+def common_cluster_id(nodes: Sequence[Node]) -> str | None:
+    """Return the cluster id of most nodes; of as many, that of the first."""
+    ids = Counter(node.cluster_id for node in nodes if node.cluster_id is not None)
+    return ids.most_common(1)[0][0] if ids else None
+
+
+def format_advice(
+    node: Node, directory: LogDirectory, cluster_id: str | None, evidence: FormatEvidence
+) -> Cure:
+    """Return the cure of an unformatted directory: a command only where it loses nothing."""
+    if not directory.exists and (hint := right_path(node.config, directory.path)):
+        return Cure(hint)  # On a wrong path a broker begins with empty partitions, which may lead.
+    cure = _obstacle(node, directory, evidence)
+    if cure is None:
+        cure = _format(node, cluster_id, evidence)
+    if directory.exists:
+        return cure
+    return cure._replace(text=f"mount it if it is a disk; else {cure.text}")
+
+
+def _obstacle(node: Node, directory: LogDirectory, evidence: FormatEvidence) -> Cure | None:
+    """Return what is to be done instead of a format, or before it."""
+    text = _quorum_obstacle(node, evidence.nodes) if directory.is_metadata else None
+    lost = evidence.in_sync.get(node.config.node_id, {})
+    if text is None and lost:
+        text = _partitions_obstacle(lost)
+    return Cure(text) if text else None
+
+
+def _quorum_obstacle(node: Node, nodes: Sequence[Node]) -> str | None:
+    quorum = quorum_of(nodes)
+    if not node.is_controller or quorum is None:
+        return None
+    newest, config = quorum.newest, node.config
+    if newest.voters and config.voters:
+        return (
+            f"do not format it yet: {newest.metadata_path} has the voters "
+            f"{voters_text(newest.voters)}, and the static ones of {config.path} would elect a "
+            "leader without its records; first set controller.quorum.bootstrap.servers in the "
+            f"place of controller.quorum.voters in {config.path}"
+        )
+    if len(quorum.sound) >= quorum.majority:
+        return None
+    if any(quorum.lost()):
+        return "do not format it: recover the quorum"
+    if unknown := quorum.voters.keys() - {other.config.node_id for other in nodes}:
+        return (
+            "do not format it before most of the voters are known to have their logs: name the "
+            f"configurations of {named('voter', sorted(unknown))}, too"
+        )
+    return (
+        f"do not format it yet: with {named('voter', sorted(quorum.behind))} it could win an "
+        "election; start the other voters first, and format it when all of these have the end of "
+        "the newest log"
+    )
+
+
+def _partitions_obstacle(lost: Mapping[str, Sequence[int]]) -> str:
+    alone = [name for name, others in lost.items() if not others]
+    others = sorted({broker for brokers in lost.values() for broker in brokers})
+    text = (
+        "put its disk back, or restore it from a copy: the metadata has "
+        f"{many(len(lost), 'partition')} in sync here, which the broker may lead with empty logs"
+    )
+    if others:
+        text += (
+            f"; or first start {named('broker', others)}, and format it when the metadata no "
+            "longer has these partitions in sync here"
+        )
+    if alone:
+        text += f"; no other broker is in sync with {', '.join(alone[:5])}"
+        text += f" and {len(alone) - 5} more" if len(alone) > 5 else ""
+    return text
+
+
+def _format(node: Node, cluster_id: str | None, evidence: FormatEvidence) -> Cure:
+    has_log = any(other.log.is_used for other in evidence.nodes)
+    is_voter = bool(node.config.voters)
+    text, options = "format it", list[str]()
+    if node.metadata.meta is not None:
+        options = ["-g", "-N"]
+    elif any(other.meta for other in node.directories):
+        text = "restore it: the metadata is in there; or, if other controllers have it, format it"
+        options = ["-g", "-N"]
+    elif node.is_controller and not is_voter and has_log:
+        options = ["-N"]
+    elif node.is_controller and not is_voter:
+        text = "format it, with -N if other controllers have the metadata"
+    elif node.is_controller and not node.is_only_voter and not has_log:
+        text = "format it if the cluster is new, or if most of the voters have their logs"
+    elif not node.is_controller and not has_log:
+        text = (
+            "name the log of a controller, too: which partitions it should have is unknown; if "
+            "it is new, format it"
+        )
+    return format_cure(text, node.config.path, cluster_id, *options)

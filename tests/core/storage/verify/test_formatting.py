@@ -1,0 +1,114 @@
+"""A format is advised only where it loses nothing."""
+
+import os
+import shutil
+import tarfile
+from collections.abc import Iterator
+from contextlib import chdir
+from pathlib import Path
+
+import pytest
+
+from kraftops.findings.finding import Finding
+from kraftops.image.verify.nodes import verify_nodes
+from kraftops.storage.config.server_config import load_config
+from kraftops.storage.logdirs.node import read_node
+from tests.helpers.nodes.node_directories import storage
+
+IDS = 1, 2, 3, 101, 102, 103
+METADATA_LOG = f"data/__cluster_metadata-0/{0:020}.log"
+CLUSTER_ID = "MkU3OEVBNTcwNTJENDM2Qk"
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Path]:
+    """The small cluster of the documentation: static voters 1, 2, 3, brokers 101 to 103."""
+    with tarfile.open("docs/cluster.tar.gz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    with chdir(tmp_path / "cluster"):
+        yield Path()
+
+
+def severe(*node_ids: int) -> list[Finding]:
+    nodes = [read_node(load_config(f"node-{node_id}.properties")) for node_id in node_ids or IDS]
+    findings = verify_nodes(nodes).findings
+    # The data has one damaged batch, on broker 103.
+    return [each for each in findings if each.is_severe and each.code != "start-cuts-log"]
+
+
+def empty(cluster: Path, node_id: int) -> None:
+    shutil.rmtree(cluster / f"node-{node_id}/data")
+    (cluster / f"node-{node_id}/data").mkdir()
+
+
+def unformatted(*node_ids: int) -> Finding:
+    (finding,) = (each for each in severe(*node_ids) if each.code == "not-formatted")
+    return finding
+
+
+def test_voter_is_formatted_while_most_have_their_logs(cluster: Path) -> None:
+    empty(cluster, 1)
+
+    command = f"kafka-storage format -c node-1.properties -t {CLUSTER_ID}"
+    assert unformatted().commands == (command,)
+    assert not unformatted(1).commands
+    assert "name the configurations of voter 3, too" in unformatted(1, 2, 101).cure
+
+
+def test_voter_is_not_formatted_while_another_is_behind(cluster: Path) -> None:
+    empty(cluster, 1)
+    os.truncate(cluster / "node-3" / METADATA_LOG, 3000)
+
+    assert not unformatted().commands
+    assert "with voter 3 it could win an election" in unformatted().cure
+
+
+def test_old_static_voters_are_not_formatted_beside_a_recovered_log(cluster: Path) -> None:
+    """They would elect a leader of their own; so they would once they are formatted."""
+    for node_id in (1, 2):
+        empty(cluster, node_id)
+    logs = [text for node_id in IDS[3:] for text in ("--from", f"node-{node_id}/data")]
+    recover = "recover", "-c", "node-3.properties", *logs, "--voters", "self", "--yes"
+    assert storage(cluster, *recover).code == 0
+
+    advice = severe()
+    for node_id in (1, 2):
+        storage(cluster, "format", "-c", f"node-{node_id}.properties", "-t", CLUSTER_ID)
+
+    assert [finding.code for finding in advice] == ["not-formatted"] * 2
+    assert not any(finding.commands for finding in advice)
+    assert "first set controller.quorum.bootstrap.servers in the place of" in advice[0].cure
+    assert [finding.code for finding in severe()] == ["rival-history"] * 2
+    for node_id in (1, 2):
+        empty(cluster, node_id)
+        config = cluster / f"node-{node_id}.properties"
+        config.write_text(
+            config.read_text().replace("quorum.voters=1@", "quorum.bootstrap.servers=")
+        )
+        text = config.read_text().replace(",2@", ",").replace(",3@", ",")
+        config.write_text(text)
+    command = f"kafka-storage format -c node-1.properties -t {CLUSTER_ID} -N"
+    assert severe()[0].commands == (command,)
+
+
+def test_broker_is_not_formatted_while_it_may_lead_with_empty_partitions(cluster: Path) -> None:
+    empty(cluster, 103)
+
+    findings = severe()
+
+    (advice,) = (finding for finding in findings if finding.code == "not-formatted")
+    assert not advice.commands
+    assert "the metadata has 13 partitions in sync here" in advice.cure
+    assert "no other broker is in sync with mail-0" in advice.cure
+    assert sum(finding.code == "missing-partition" for finding in findings) == 13
+    assert "which partitions it should have is unknown" in unformatted(103).cure
+
+
+def test_one_node_with_another_cluster_id_is_blamed_and_not_the_others(cluster: Path) -> None:
+    empty(cluster, 1)
+    storage(cluster, "format", "-c", "node-1.properties", "-t", "ID")
+
+    (other,) = (finding for finding in severe() if finding.code == "other-cluster")
+
+    assert other.place.file == "node-1.properties"
+    assert f"--cluster-id {CLUSTER_ID}" in other.commands[0]
