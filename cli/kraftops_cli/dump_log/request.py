@@ -18,6 +18,7 @@ from kraftops.dump.sources.names import (
     bundles_among,
     expand,
     expand_by_page,
+    refuse_bundles,
     refuse_remote_bundles,
 )
 from kraftops.errors import SourceError, UsageError
@@ -115,9 +116,7 @@ def _run_spark(
     from kraftops_cli.dump_log.on_spark.check import can_check, run_check_on_spark
     from kraftops_cli.dump_log.on_spark.run import run_spark
 
-    if archives := bundles_among(names):
-        hint = "unpack it, and name the directory"
-        raise UsageError(f"--spark reads no archive of directories: {archives[0]}", hint)
+    refuse_bundles(names)
     if _is_walk(query, options) and _is_whole(options) and can_check(request):
         code = run_check_on_spark(names, query.decoder, request, terminal)
         if code is not None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from kraftops.answers.version import JSON_VERSION
 from kraftops.dump.report import Report as DumpReport
 from kraftops.dump.sources.missing import refuse_configurations, refuse_missing
-from kraftops.dump.sources.names import Source, bundles_among
+from kraftops.dump.sources.names import Source, refuse_bundles
 from kraftops.dump.summary.logs import Log, readings
 from kraftops.dump.summary.summary import Summary
 from kraftops.errors import SourceError, UsageError, WireError
@@ -116,9 +116,8 @@ def run_report(options: ReportOptions, spark: SparkRequest | None, terminal: Ter
     refuse_configurations(request.sources, "--config {} asks its controllers")
     if STANDARD_INPUT in request.sources:
         raise UsageError("a report reads a metadata log twice, and standard input can be read once")
-    if spark is not None and (archives := bundles_among(request.sources)):
-        hint = "unpack it, and name the directory"
-        raise UsageError(f"--spark reads no archive of directories: {archives[0]}", hint)
+    if spark is not None:
+        refuse_bundles(request.sources)
     sources = [furthest_log([name], terminal)[0] for name in request.sources]
     request = replace(request, sources=tuple(sources))
     skipped: list[SourceError] = []

@@ -69,9 +69,13 @@ def _other_content(table: Comparison, command: str) -> Iterator[Finding]:
         identity = difference.mine
         if len(other) > len(like_newest):  # the majority is right, as far as anybody knows
             other, like_newest, identity = like_newest, other, difference.theirs
+        sides = other, like_newest
         odd, usual = (
-            named("broker", [compared.copy.broker for compared in side])
-            for side in (other, like_newest)
+            named("broker", [compared.copy.broker for compared in side]) for side in sides
+        )
+        dumps = (
+            shlex.join(("kraftops", "dump-log", side[0].copy.place, "--limit", "3"))
+            for side in sides
         )
         text = f"{name}: the records of {odd} are not those of {usual} from offset "
         text += f"{difference.offset} on"
@@ -84,13 +88,7 @@ def _other_content(table: Comparison, command: str) -> Iterator[Finding]:
             Place(topic=other[0].copy.topic, partition=other[0].copy.number),
             "copy neither over the other, and start none of these brokers before it is known which "
             "is right: if directories of partitions were exchanged, exchange them again",
-            (
-                command,
-                *(
-                    shlex.join(("kraftops", "dump-log", side[0].copy.place, "--limit", "3"))
-                    for side in (other, like_newest)
-                ),
-            ),
+            (command, *dumps),
             consequence="whichever leads, consumers read its records, and followers keep their own",
         )
 

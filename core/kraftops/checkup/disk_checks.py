@@ -294,25 +294,21 @@ def retention(examination: Examination) -> Iterator[Finding]:
 def kept_from_retention(examination: Examination, finding: Finding) -> Finding:
     """Return a finding about records to keep; if retention deletes them, its cure says so."""
     place = finding.place
-    name = f"{place.topic}-{place.partition}"
     for _, replica, directory, settings in _replicas(examination):
-        if f"{replica.topic}-{replica.partition}" != name or directory.holder:
+        if (replica.topic, replica.partition) != (place.topic, place.partition) or directory.holder:
             continue
         with suppress(KraftopsError):
             state = read_retention(
                 directory, replica.topic, replica.partition, settings, examination.now
             )
-            for reason in reasons(state):
-                if reason.kind == "due":
-                    return replace(
-                        finding,
-                        cure=f"{finding.cure}; before a start raise retention.ms of {place.topic},"
-                        " or copy its directories: a broker soon deletes what is due",
-                        evidence=(
-                            *finding.evidence,
-                            Evidence("retention", f"{name}: {reason.text}"),
-                        ),
-                    )
+            due = next((reason for reason in reasons(state) if reason.kind == "due"), None)
+            if due:
+                cure = (
+                    f"{finding.cure}; before a start raise retention.ms of {place.topic}, or copy"
+                    " its directories: a broker soon deletes what is due"
+                )
+                evidence = Evidence("retention", f"{place.partition_name}: {due.text}")
+                return replace(finding, cure=cure, evidence=(*finding.evidence, evidence))
     return finding
 
 

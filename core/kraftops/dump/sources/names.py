@@ -188,6 +188,17 @@ def bundles_among(names: Iterable[str]) -> list[str]:
     return [path for path in dict.fromkeys(paths) if has_bundle_name(path) and os.path.isfile(path)]
 
 
+def refuse_bundles(names: Iterable[str]) -> None:
+    """Refuse archives of directories for Spark.
+
+    Raises:
+        UsageError: there is one.
+    """
+    if archives := bundles_among(names):
+        hint = "unpack it, and name the directory"
+        raise UsageError(f"--spark reads no archive of directories: {archives[0]}", hint)
+
+
 def refuse_remote_bundles(names: Iterable[str]) -> None:
     """Refuse archives of directories in object stores: only local files are read in place.
 
