@@ -17,9 +17,9 @@ from kraftops.image.state.image import MetadataImage
 from kraftops.reassign.events import events
 from kraftops.voters.access import QuorumAccess, listeners_in
 from kraftops.voters.change import VoterChanges
+from kraftops.voters.leaderless import require_leader
 from kraftops.voters.quorum import Quorum, end_offset, leader_time
 from kraftops.wire.net.addresses import parse_bootstrap
-from kraftops.wire.rpc.cluster import describe_quorum
 from kraftops.wire.rpc.voters import Listener
 from kraftops_cli.cluster.broker_states import KeptState
 from kraftops_cli.cluster.description import OBSERVER, Member, age_of, members_in
@@ -114,7 +114,7 @@ with --listener.""",
 def controllers(work: Work, options: ControllersOptions) -> int:
     action, node = options.action, options.node
     access = QuorumAccess(work.access)
-    access.ask(describe_quorum)  # nobody need wait where the addresses are wrong
+    require_leader(work.access)
     if action is None or node is None:
         _show(work, access)
         return 0

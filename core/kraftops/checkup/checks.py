@@ -82,6 +82,7 @@ def run_checks(
 
 
 _NO_CONFIG = "no server.properties is named"
+_NO_LEADER = "the quorum has no leader that answers"
 
 
 def _run(examination: Examination, run: CheckRun) -> None:
@@ -133,6 +134,10 @@ def _whole(examination: Examination) -> str | None:
 
 
 def _room(examination: Examination) -> str | None:
+    if (access := examination.answers) and access.brokers:
+        return None
+    if _named(examination) and (reason := _untold(examination, "-b or a log directory")):
+        return reason
     paths = [directory.path for _, directory in examination.directories]
     reason = "archives do not tell the room of their disks"
     return _whole(examination) or (reason if all(map(archive_of, paths)) else None)
@@ -156,16 +161,26 @@ def _live(examination: Examination) -> str | None:
     return None if examination.access else "no running cluster is named"
 
 
+def _untold(examination: Examination, source: str) -> str | None:
+    """Return why the running cluster that is named does not tell what a *source* does."""
+    if examination.access is None:
+        return None
+    return f"{source} tells it" if examination.answers else _NO_LEADER
+
+
 def _metadata_or_live(examination: Examination) -> str | None:
     if examination.answers:
         return None
     if examination.access and not examination.nodes:
-        return "the quorum has no leader that answers"
+        return _NO_LEADER
     return _disks(examination) or (None if examination.image else "there is no metadata log")
 
 
 def _metadata_log(examination: Examination) -> str | None:
-    return _disks(examination) or cluster_checks.too_long_for_incidents(examination)
+    access = examination.answers
+    if not (access and access.controllers) and (reason := _disks(examination)):
+        return _untold(examination, "-C or a metadata log on disk") or reason
+    return cluster_checks.too_long_for_incidents(examination)
 
 
 CHECKS = (

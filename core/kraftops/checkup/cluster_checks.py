@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
@@ -35,6 +35,7 @@ from kraftops.timeline.incidents import incidents_of
 from kraftops.wire.auth.validity import validities
 
 _DAY_MS = 86_400_000
+_ASKED = ("-C", "HOST:PORT")
 _LARGEST_LOG = 64 << 20
 """Bytes of a metadata log that a light examination replays for incidents: about a second."""
 _CERTIFICATE_DAYS = 30
@@ -71,7 +72,7 @@ _KINDS = {
         "min-isr-above-replicas",
         f"{MIN_ISR} is larger than the number of replicas",
         "lower it, or add replicas",
-        "replication -b HOST:PORT --topic TOPIC",
+        "replication -b HOST:PORT --topic {topic}",
     ),
     Cause.REASSIGNMENT: _Kind("reassignment", "a reassignment is under way", is_note=True),
     Cause.OTHER_LEADER: _Kind(
@@ -145,7 +146,7 @@ def _problem_finding(problem: Problem, *, is_note: bool = False) -> Finding:
     be = "has been" if since else "is"
     text = kind.text.format(broker=problem.broker, since=since, be=be)
     states = ", ".join(f"{many(count, 'partition')} {state}" for state, count in counts.items())
-    command = kind.command.format(broker=problem.broker)
+    command = kind.command.format(broker=problem.broker, topic=shlex.quote(topics[0]))
     return Finding(
         kind.code,
         severity,
@@ -159,13 +160,11 @@ def _problem_finding(problem: Problem, *, is_note: bool = False) -> Finding:
 
 
 def incidents(examination: Examination) -> Iterator[Finding]:
-    """Yield what happened on the last day of the metadata log."""
-    folder = examination.metadata_log
-    if folder is None:
-        return
-    end = newest_time([folder]) or examination.now
+    """Yield what happened on the last day of the metadata log, of a running cluster or on disk."""
+    names, folder = _incident_log(examination)
+    end = newest_time(names) or examination.now
     for incident in incidents_of(
-        read_changes([folder], since=limits_of(None, end - _DAY_MS), is_for_incidents=True)
+        read_changes(names, since=limits_of(None, end - _DAY_MS), is_for_incidents=True)
     ):
         yield Finding(
             "unclean-elections" if incident.unclean else "incident",
@@ -178,14 +177,22 @@ def incidents(examination: Examination) -> Iterator[Finding]:
                 time=incident.begin,
             ),
             "see what changed, and what changed it",
-            (shlex.join(("kraftops", "incidents", folder)),),
+            (shlex.join(("kraftops", "incidents", *([folder] if folder else _ASKED))),),
         )
+
+
+def _incident_log(examination: Examination) -> tuple[Sequence[str], str | None]:
+    """Return the metadata log of controllers that answer, or else of a directory, and that."""
+    access, folder = examination.answers, examination.metadata_log
+    if access and access.controllers:
+        return access.log_names(), None
+    return ([folder] if folder else []), folder
 
 
 def too_long_for_incidents(examination: Examination) -> str | None:
     """Return why a light examination does not replay the metadata log, if it does not."""
-    folder = examination.metadata_log
-    if folder is None or examination.is_deep or log_size([folder]).segment_bytes <= _LARGEST_LOG:
+    names, _ = _incident_log(examination)
+    if examination.is_deep or log_size(names).segment_bytes <= _LARGEST_LOG:
         return None
     return "the metadata log is larger than 64 MiB: --deep, or kraftops incidents, reads it"
 

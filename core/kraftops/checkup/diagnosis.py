@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from kraftops.answers.fields import Answer, parts, text
 from kraftops.checkup.checks import CheckRun, Status
@@ -18,6 +20,9 @@ from kraftops.fileio.mounts import ARCHIVE_ROOT, archive_of
 from kraftops.findings.answer import FINDINGS
 from kraftops.findings.finding import HAS_FINDINGS, Finding, Severity, exit_code
 
+_PLACEHOLDER = re.compile(r"(-b|-C|--bootstrap-server) HOST:PORT")
+_BY_EITHER = ("kafka-cluster problems ", "kafka-cluster controllers ")
+"""Commands that ask brokers or controllers."""
 _STYLES = {Status.DONE: "good", Status.SKIPPED: "muted"}
 _COUNTED = {
     Severity.LOSS: ("loss", "losses"),
@@ -102,6 +107,7 @@ def diagnosis_of(
     examination: Examination, runs: Iterable[CheckRun], selection: Selection
 ) -> Diagnosis:
     """Join the findings of checks."""
+    fill = partial(_addressed, _addresses(examination))  # before a check gives one up
     runs = list(runs)
     # Only then can the nodes be asked for again without waiting for a disk.
     was_read = any(run.check.name == "start" and run.status is Status.DONE for run in runs)
@@ -116,14 +122,39 @@ def diagnosis_of(
     def node_of(path: str) -> int | None:
         return next((id_ for top, id_ in nodes.items() if f"{path}/".startswith(f"{top}/")), None)
 
-    causes = joined((_with_archives(finding) for run in runs for finding in run.findings), node_of)
-    findings = [cause for cause in causes if selection.takes(cause)]
-    return Diagnosis(findings, runs, len(causes) - len(findings))
+    findings = (finding for run in runs for finding in run.findings)
+    causes = joined((_runnable(finding, fill) for finding in findings), node_of)
+    selected = [cause for cause in causes if selection.takes(cause)]
+    return Diagnosis(selected, runs, len(causes) - len(selected))
 
 
-def _with_archives(finding: Finding) -> Finding:
-    """Return a finding whose commands name archives, and not paths in them."""
-    return replace(finding, commands=tuple(filter(None, map(_typed, finding.commands))))
+def _runnable(finding: Finding, fill: Callable[[str], str]) -> Finding:
+    """Return a finding whose commands name addresses, and archives instead of paths in them."""
+    commands = tuple(filter(None, map(_typed, map(fill, finding.commands))))
+    return replace(finding, commands=commands)
+
+
+def _addresses(examination: Examination) -> dict[str, str]:
+    """Return the addresses that are named by option."""
+    access = examination.access
+    named = {"-b": access.brokers, "-C": access.controllers} if access else {}
+    return {
+        option: shlex.quote(",".join(str(bootstrap.address) for bootstrap in endpoints.bootstrap))
+        for option, endpoints in named.items()
+        if endpoints
+    }
+
+
+def _addressed(addresses: Mapping[str, str], command: str) -> str:
+    """Return a command with the addresses that are named in place of HOST:PORT."""
+
+    def option(match: re.Match[str]) -> str:
+        name = "-b" if match[1] == "--bootstrap-server" else match[1]
+        if name not in addresses and command.startswith(_BY_EITHER):
+            return next((" ".join(named) for named in addresses.items()), match[0])
+        return f"{match[1]} {addresses[name]}" if name in addresses else match[0]
+
+    return _PLACEHOLDER.sub(option, command)
 
 
 def _typed(command: str) -> str | None:

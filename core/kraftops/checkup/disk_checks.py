@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -18,7 +18,7 @@ from kraftops.disk.retention import (
     reasons,
 )
 from kraftops.disk.settings import TopicSettings, topic_settings
-from kraftops.disk.usage import DirectoryUsage, Replica
+from kraftops.disk.usage import DirectoryUsage, Replica, told_usage
 from kraftops.display.sizes import size_text
 from kraftops.display.times import iso_time
 from kraftops.dump.check.directories import CheckRequest, check_directories
@@ -31,6 +31,7 @@ from kraftops.image.verify.nodes import assumed_release
 from kraftops.image.verify.nodes import release_findings as target_findings
 from kraftops.image.verify.verify import verify
 from kraftops.log.files import METADATA_PARTITION
+from kraftops.reassign.disks import disks_of
 from kraftops.server.loader.load_plan import FolderKind
 from kraftops.server.log_directory import SHOWS_NOTHING, LogDirectory
 from kraftops.server.partition_files import partition_files
@@ -236,31 +237,40 @@ def _features_behind(
 def room(examination: Examination) -> Iterator[Finding]:
     """Yield the disks that are nearly full, or will be."""
     for node, directory in examination.directories:
-        usage = examination.usage(node, directory)
-        if usage is None or usage.volume.free is None or not usage.volume.size:
-            continue
-        share, days = usage.volume.free / usage.volume.size, usage.days_left
-        if share < _LEAST_FREE or (days is not None and days < _DAYS_LEFT):
-            severity = Severity.STOPS if share < _FULL else Severity.RISK
-            yield _disk_full_soon(node, usage, severity)
+        if usage := examination.usage(node, directory):
+            yield from _disk_full_soon(node.config.node_id, usage, (usage.path,))
+    access = examination.answers
+    if access and access.brokers:
+        for broker, directories in disks_of(access, access.placement()).items():
+            for told in directories:
+                usage = told_usage(broker, told)
+                yield from _disk_full_soon(broker, usage, ("-b", _SERVER))
 
 
-def _disk_full_soon(node: Node, usage: DirectoryUsage, severity: Severity) -> Finding:
+def _disk_full_soon(
+    node_id: int, usage: DirectoryUsage, source: Sequence[str]
+) -> Iterator[Finding]:
+    """Yield the finding of a disk if it has too little room; `disk` takes its *source*."""
     volume, days = usage.volume, usage.days_left
+    if volume.free is None or not volume.size:
+        return
+    share = volume.free / volume.size
+    if share >= _LEAST_FREE and (days is None or days >= _DAYS_LEFT):
+        return
     when = f": it is full in {days:.1f} days at the present rate" if days is not None else ""
     largest = max(usage.replicas, key=lambda replica: replica.space.total, default=None)
-    evidence = [Evidence("stat", f"{size_text(usage.space.total)} are in the log directory")]
+    evidence = [Evidence("log directory", f"{size_text(usage.space.total)} are in it")]
     if largest:
         evidence.append(
             Evidence(largest.path, f"the largest partition has {size_text(largest.space.total)}")
         )
-    return Finding(
+    yield Finding(
         "disk-full-soon",
-        severity,
+        Severity.STOPS if share < _FULL else Severity.RISK,
         f"{size_text(volume.free or 0)} of {size_text(volume.size or 0)} are free{when}",
-        Place(node=node.config.node_id, directory=usage.path),
+        Place(node=node_id, directory=usage.path),
         "see what takes the room, and set retention or move replicas",
-        (shlex.join(("kraftops", "disk", usage.path)),),
+        (shlex.join(("kraftops", "disk", *source)),),
         tuple(evidence),
         "a broker takes a log directory offline when a write fails",
     )

@@ -10,24 +10,22 @@ from kraftops.display.sizes import many
 from kraftops.display.times import iso_time
 from kraftops.errors import WireError
 from kraftops.findings.finding import Evidence, Finding, Place, Severity
-from kraftops.reassign.access import ClusterAccess
 from kraftops.voters.access import QuorumAccess
+from kraftops.voters.leaderless import SURVEY_SECONDS, without_leader
 from kraftops.voters.quorum import Quorum, end_offset, look
 from kraftops.voters.rules import majority
-from kraftops.wire.quorum.survey import survey
 from kraftops.wire.rpc.cluster import ReplicaState, describe_quorum
 from kraftops.wire.rpc.error_codes import may_pass
 
-_SURVEY_SECONDS = 3.0
-"""A follower that has lost its leader names it for `controller.quorum.fetch.timeout.ms`, 2 s."""
 _STILL = (
     "no metadata is committed: no partition gets another leader, and no topic is created or changed"
 )
 _START_VOTERS = (
-    "start voters until most of them run; if their disks are lost, kafka-storage recover goes on"
-    " from what is left"
+    "start voters until most of them run, on whose hosts verify tells what keeps one from it; if"
+    " their disks are lost, kafka-storage recover goes on from what is left"
 )
-_DESCRIBE = ("kafka-cluster describe -C HOST:PORT",)
+_CONTROLLERS = ("kafka-cluster controllers -C HOST:PORT",)
+_VERIFY = ("kafka-storage verify -c server.properties",)  # which needs no leader
 
 
 def quorum(examination: Examination) -> Iterator[Finding]:
@@ -47,9 +45,10 @@ def quorum(examination: Examination) -> Iterator[Finding]:
     except WireError as error:
         if not may_pass(error):
             raise
-        access.deadline = whole and whole.within(_SURVEY_SECONDS)
+        access.deadline = whole and whole.within(SURVEY_SECONDS)
         try:
-            yield _leaderless(access, error)
+            text, states = without_leader(access, error)
+            yield _no_leader(text, [Evidence(*state) for state in states.items()])
         finally:
             # Brokers forward most questions to the leader: no later check waits for it again.
             access.brokers = access.controllers = None
@@ -74,7 +73,7 @@ def quorum(examination: Examination) -> Iterator[Finding]:
             f"voter {voter.node_id} {_state(live, voter)}",
             Place(node=voter.node_id),
             "start it, or replace it" if _is_down(live, voter) else "look at its disk and network",
-            _DESCRIBE,
+            _CONTROLLERS,
             consequence="the quorum loses its majority with the next voter" if is_last else "",
         )
 
@@ -97,33 +96,6 @@ def _running(nodes: frozenset[int]) -> str:
     return f"voters {names} are" if len(nodes) > 1 else f"voter {names} is"
 
 
-def _leaderless(access: ClusterAccess, error: WireError) -> Finding:
-    """Return the finding that nobody leads.
-
-    Raises:
-        WireError: no server answers at all, so that nothing is known.
-    """
-    endpoints = access.controllers
-    evidence: list[Evidence] = []
-    answering = 0
-    if endpoints is not None:
-        addresses = {(*named.address,): named.node_id for named in endpoints.bootstrap}
-        answers = survey(addresses, endpoints.settings, endpoints.cluster_id, _SURVEY_SECONDS)
-        states = {answer.address: answer.refusal or "it answers" for answer in answers}
-        answering = len(states)
-        for named in endpoints.bootstrap:
-            state = states.get(str(named.address), "it does not answer")
-            evidence.append(Evidence(str(named.address), state))
-    if not answering:
-        if access.brokers is None:
-            raise error
-        access.renew_deadline()
-        access.check()
-        evidence.append(Evidence("brokers", "one answers"))
-    who = f"{answering} of {many(len(evidence), 'controller')} answers" if answering else ""
-    return _no_leader(f"the quorum has no leader that answers: {who or error.message}", evidence)
-
-
 def _no_leader(text: str, evidence: Sequence[Evidence]) -> Finding:
     return Finding(
         "no-leader",
@@ -131,7 +103,7 @@ def _no_leader(text: str, evidence: Sequence[Evidence]) -> Finding:
         text,
         Place(),
         _START_VOTERS,
-        _DESCRIBE,
+        _VERIFY,
         tuple(evidence),
         _STILL,
     )

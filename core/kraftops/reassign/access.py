@@ -210,6 +210,12 @@ class ClusterAccess:
         self._image.update()
         return self._image.image
 
+    def log_names(self) -> Sequence[str]:
+        """Return the names of the metadata log as it was read, for `load`; errors as `image`."""
+        self.image()
+        assert self._image
+        return self._image.names
+
     def metadata(self) -> MetadataImage | None:
         """Return the image of the metadata log as it is now; None without controllers.
 

@@ -1,6 +1,7 @@
 """The quorum that runs: voters that are down or behind, no majority, no leader."""
 
 from contextlib import ExitStack
+from pathlib import Path
 from unittest.mock import patch
 
 import pytest
@@ -10,11 +11,14 @@ from kraftops.checkup.diagnosis import Diagnosis, Selection, diagnosis_of
 from kraftops.checkup.examination import Examination
 from kraftops.errors import AnswerError, WireError
 from kraftops.findings.finding import Evidence, Severity
+from kraftops.placement.placement import TopicPartition
 from kraftops.reassign.access import ClusterAccess
 from kraftops.wire.config.settings import Settings
 from kraftops.wire.net.addresses import Address, Bootstrap
 from kraftops.wire.net.deadline import Deadline
 from kraftops.wire.rpc.endpoints import Endpoints
+from tests.helpers.logs.incidents import INCIDENT, incident_directory
+from tests.helpers.wire.moving_cluster import MovingCluster
 from tests.helpers.wire.peers import CLUSTER_ID, answer, described, free_port
 from tests.helpers.wire.quorums import Log
 from tests.helpers.wire.quorums import quorum as controllers_of
@@ -136,3 +140,46 @@ def test_question_that_is_not_permitted_or_supported_is_told(code: int) -> None:
 
     assert (diagnosis.findings, diagnosis.exit_code) == ([], 1)
     assert diagnosis.verdict.startswith("nothing could be examined: b:1: no")
+
+
+def test_brokers_that_are_named_tell_the_room_of_their_disks() -> None:
+    moving = MovingCluster(range(1, 3), {TopicPartition("a", 0): (1, 2)}, is_old=False)
+    moving.directories = {1: {"/d": 1 << 20}, 2: {"/d": 1 << 49}}
+    room = [check for check in CHECKS if check.name == "room"]
+    with moving.reached() as access:
+        examination = Examination(access=access)
+        findings = diagnosis_of(examination, run_checks(examination, room), Selection()).findings
+
+    assert [(finding.code, finding.place.node) for finding in findings] == [("disk-full-soon", 1)]
+    assert findings[0].commands == ("kraftops disk -b b:1,b:2",)
+
+
+def test_controllers_that_are_named_tell_the_incidents_of_their_log(tmp_path: Path) -> None:
+    folder = str(incident_directory(tmp_path, INCIDENT))
+    access = ClusterAccess(None, Endpoints([Bootstrap(Address("c", 9093))], Settings()))
+    checks = [check for check in CHECKS if check.name == "incidents"]
+    with patch.object(ClusterAccess, "log_names", lambda _: [folder]):
+        examination = Examination(access=access)
+        findings = diagnosis_of(examination, run_checks(examination, checks), Selection()).findings
+
+    assert "incident" in {finding.code for finding in findings}
+    assert {finding.commands for finding in findings} == {("kraftops incidents -C c:9093",)}
+
+
+@pytest.mark.parametrize(
+    ("is_broker", "reasons"),
+    [
+        (True, {"incidents": "-C or a metadata log on disk tells it"}),
+        (False, {"room": "-b or a log directory tells it"}),
+    ],
+)
+def test_check_that_needs_the_other_address_says_so(
+    is_broker: bool, reasons: dict[str, str]
+) -> None:
+    endpoints = Endpoints([Bootstrap(Address("b", 1))], Settings())
+    examination = Examination(
+        access=ClusterAccess(*((endpoints, None) if is_broker else (None, endpoints)))
+    )
+    checks = [check for check in CHECKS if check.name in reasons]
+
+    assert {run.check.name: run.reason for run in run_checks(examination, checks)} == reasons

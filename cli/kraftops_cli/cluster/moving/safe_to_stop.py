@@ -16,6 +16,7 @@ from kraftops.placement.safety import Danger
 from kraftops.reassign.access import ClusterAccess
 from kraftops.reassign.min_isr import min_isr_of_topics
 from kraftops.voters.access import QuorumAccess
+from kraftops.voters.leaderless import require_leader
 from kraftops.voters.rules import VoterSet
 from kraftops.voters.stop import Stop, StopRules, without_topics
 from kraftops.wire.rpc.cluster import describe_quorum
@@ -90,6 +91,7 @@ def _quorum(access: ClusterAccess, nodes: Collection[int]) -> VoterSet | None:
     """Return the voters, those that are up and caught up; None if the user may not see them."""
     controllers = QuorumAccess(access)
     try:
+        require_leader(access)
         voters = frozenset(voter.node_id for voter in controllers.ask(describe_quorum).voters)
         if nodes and voters.isdisjoint(nodes):
             return VoterSet(voters, voters)

@@ -12,6 +12,7 @@ from kraftops.wire.quorum.fetch import WRONG_LEADER_CODES, FetchPosition, FetchR
 from kraftops.wire.rpc.bootstrap import all_failed, answering
 from kraftops.wire.rpc.connection import Connection, NodeKind
 from kraftops.wire.rpc.endpoints import Endpoints
+from kraftops.wire.rpc.leader import no_leader
 
 _MAX_EPOCH_CORRECTIONS = 4  # by answers of one controller
 
@@ -56,6 +57,9 @@ class Leadership:
                     break  # the leader that it names has a head start then
             else:
                 if deadline.left < PAUSE or not self._has_answer:
+                    followers = sum(error.code == "no-leader" for error in failed.values())
+                    if followers and self.leader < 0:
+                        raise no_leader(followers, len(failed))
                     raise all_failed([*failed.values()], len(failed))
                 time.sleep(PAUSE)
                 failed = {}
@@ -88,10 +92,9 @@ class Leadership:
                 self._has_answer = True
                 if leads:
                     return True
-                reason = f"controller {self.leader} leads" if self.leader >= 0 else "no one leads"
                 failed[address] = WireError.at(
                     address,
-                    f"it does not lead the quorum: {reason}, it says",
+                    f"it does not lead the quorum: controller {self.leader} leads, it says",
                     hint="give the addresses of all controllers",
                     code="no-leader",
                 )

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Self, TypeVar
 
+from kraftops.display.sizes import many
 from kraftops.errors import AnswerError, AuthError, WireError
 from kraftops.wire.net.addresses import Address
 from kraftops.wire.net.deadline import PAUSE
@@ -81,6 +82,17 @@ def ask_leader(connection: Connection, connect: Connect, ask: Callable[[Connecti
     """Ask the leader of the quorum once, as `LeaderClient` does; return the answer."""
     with LeaderClient(connection, connect) as leader:
         return leader.ask(ask)
+
+
+def no_leader(answering: int, count: int) -> WireError:
+    """Return the error of *count* controllers, some of which answer that nobody leads."""
+    answer = "answers" if answering == 1 else "answer"
+    return WireError(
+        f"the quorum has no leader: {answering} of {many(count, 'controller')} {answer}",
+        hint="start voters until most of them run; only a leader gives its log away, but kraftops"
+        " changes DIR reads it on the host of a controller",
+        code="no-leader",
+    )
 
 
 def _connect_to_leader(connection: Connection, connect: Connect) -> Connection | WireError:

@@ -80,7 +80,7 @@ def test_quorum_without_a_leader_is_an_error() -> None:
     with (
         quorum(state, 1, 2) as controllers,
         live(controllers, settings=settings) as log,
-        pytest.raises(WireError, match=r"^none of 2 addresses .* does not lead the quorum"),
+        pytest.raises(WireError, match=r"^the quorum has no leader: 2 of 2 controllers answer$"),
     ):
         in_short(log.read())
 

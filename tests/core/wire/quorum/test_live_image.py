@@ -266,7 +266,7 @@ def test_update_raises_the_error_and_the_next_one_reads_the_log_anew() -> None:
     with followed(log) as (_, live, _):
         image = live.image
         log.leader = -1
-        with pytest.raises(WireError, match="does not lead the quorum"):
+        with pytest.raises(WireError, match="the quorum has no leader"):
             updated(live, lambda: False)
         assert [*live.image.topic_ids] == ["t1"]
         log.leader = 1
