@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from kraftops.disk.usage import DirectoryUsage
     from kraftops.disk.why import Broker, Why
     from kraftops.errors import SourceError
-    from kraftops.server.loader.load_plan import FolderName
     from kraftops.storage.config.host import LocalKafka
     from kraftops_terminal.console import Console
 
@@ -85,10 +84,10 @@ class DiskOptions(ExaminedOptions):
     )
     why: str | None = option(
         "--why",
-        metavar="TOPIC-N",
-        help="Say instead why records of a partition are not deleted or compacted, what will be "
-        "deleted, and when. This reads its indexes, checkpoints and producer snapshots, and the "
-        "metadata log.",
+        metavar="TOPIC[-N]",
+        help="Say instead why records of a partition, or of all of a topic, are not deleted or "
+        "compacted, what will be deleted, and when. This reads indexes, checkpoints, producer "
+        "snapshots, and the metadata log.",
     )
     form: str = option("--format", **FORM_ATTRIBUTES)
 
@@ -114,7 +113,7 @@ def disk(terminal: Terminal, options: DiskOptions) -> int:
     from kraftops.disk.totals import DiskUsage
     from kraftops.disk.usage import read_usages
 
-    partition = None if options.why is None else _partition_named(options.why, options)
+    named = None if options.why is None else _named(options.why, options)
     if options.is_live:
         _tell(terminal, options, DiskUsage(_of_brokers(options, terminal)))
         return 0
@@ -122,8 +121,8 @@ def disk(terminal: Terminal, options: DiskOptions) -> int:
     skipped: list[SourceError] = []
     with options.opened_sources(terminal, skipped) as sources:
         brokers = [*_brokers(kafkas, [source.folder for source in sources])]
-        if partition is not None:
-            _explain(terminal, options, partition, brokers)
+        if named is not None:
+            _explain(terminal, options, named, brokers)
         else:
             directories = [directory for broker in brokers for directory in broker.directories]
             _tell(terminal, options, DiskUsage(read_usages(directories, int(time.time() * 1000))))
@@ -151,35 +150,35 @@ def _tell(terminal: Terminal, options: DiskOptions, usage: DiskUsage) -> None:
         terminal.error(f"note: {_NO_RATES}; {shlex.join(summary)} counts the last two hours")
 
 
-def _partition_named(name: str, options: ExaminedOptions) -> FolderName:
-    """Return the partition that is to be explained.
+def _named(name: str, options: ExaminedOptions) -> tuple[str, int | None]:
+    """Return the topic that is to be explained, and the partition if it is one.
 
     Raises:
-        UsageError: the name is not that of a partition, or running brokers are asked.
+        UsageError: no topic can have the name, or running brokers are asked.
     """
     from kraftops.errors import UsageError
     from kraftops.server.loader.load_plan import parse_folder_name
 
     partition = parse_folder_name(name)
-    if partition is None:
+    if partition is None and not re.fullmatch(r"[\w.-]+", name, re.ASCII):
         parts = re.fullmatch(r"(.+?)[\s:/#]+(?:partition[\s-]*)?(\d+)", name)
-        example = f"{parts[1]}-{parts[2]}" if parts else f"{name}-0"
-        raise UsageError(f"--why {name}: expected TOPIC-N, as {example}")
+        example = f", as {parts[1]}-{parts[2]}" if parts else ""
+        raise UsageError(f"--why {name}: expected TOPIC or TOPIC-N{example}")
     if options.is_live:
         raise UsageError("--why reads files: name log directories, or a server.properties")
-    return partition
+    return (partition.topic, partition.partition) if partition else (name, None)
 
 
 def _explain(
-    terminal: Terminal, options: DiskOptions, partition: FolderName, brokers: Sequence[Broker]
+    terminal: Terminal, options: DiskOptions, named: tuple[str, int | None], brokers: Sequence[Broker]
 ) -> None:
-    """Print why a partition stays as it is."""
+    """Print why partitions stay as they are."""
     from kraftops.answers.fields import json_of
     from kraftops.disk.answer import DISK
     from kraftops.disk.why import why_kept
 
     now = int(time.time() * 1000)
-    kept = why_kept(brokers, partition.topic, partition.partition, now)
+    kept = why_kept(brokers, *named, now)
     print_answer(
         terminal,
         options.form,

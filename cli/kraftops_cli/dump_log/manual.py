@@ -199,7 +199,7 @@ come next, the oldest first, with their transactional ids if __transaction_state
 With --log, or for a single log, it shows everything: types, largest records and batches, the most
 frequent keys, the producers with the most bytes, epochs and transactions, and for
 __consumer_offsets the groups. A group's lag is counted to the ends of those logs that are given
-too.
+too, of several copies the longest, which the table names: the leader may have more.
 
 With --follow on a terminal, the table is updated once a second as logs grow, with records and bytes
 per second: s sorts by another column, arrows scroll, p shows only logs with problems, and q prints

@@ -161,16 +161,16 @@ class DumpOptions(FilterOptions, QuorumOptions, SparkOptions):
         "--log",
         metavar="TOPIC[-N]",
         multiple=True,
-        help="With --summary: everything about this log, instead of a line for each.",
+        help="Everything about this log, instead of a line for each.",
     )
     sort: str | None = option(
         "--sort",
         type=click.Choice(SORTS),
-        help="With --summary: the order of logs, the largest first but for topics."
+        help="The order of logs, the largest first but for topics."
         "  [default: topic]",
     )
     top: int | None = option(
-        "--top", type=_INT32, metavar="N", help="With --summary: only the first N logs."
+        "--top", type=_INT32, metavar="N", help="Only the first N logs."
     )
     follow: bool = option(
         "--follow",

@@ -37,6 +37,7 @@ from kraftops_cli.dump_log.plan import Plan
 from kraftops_cli.dump_log.run import run_dump
 from kraftops_cli.dump_log.topics import looked_up
 from kraftops_cli.spark.options import SparkRequest, spark_request
+from kraftops_cli.syntax.errors import BadArguments
 from kraftops_cli.syntax.given import given_options
 from kraftops_cli.terminal.failure import code_with_skipped
 from kraftops_cli.terminal.streams import Terminal
@@ -73,6 +74,9 @@ def run_request(ctx: click.Context, options: DumpOptions) -> int:
         return _run_live(ctx, options, terminal)
     files = [] if options.files is None else _paths(options.files)
     names = [*files, *options.paths]
+    if not names and not terminal.has_kafkas_form:
+        hint = "name files or directories, as kraftops dump-log DIR"
+        raise BadArguments("no log is named", ctx, hint)
     if not names:
         raise click.MissingParameter(param_hint="--files", param_type="option", ctx=ctx)
     query = _query(ctx, options, names)
@@ -282,7 +286,7 @@ def _refuse_contradictions(ctx: click.Context, query: Query, options: DumpOption
     if options.remote_log_metadata and not (options.check or options.offsets):
         raise click.UsageError("--remote-log-metadata needs --check or --offset", ctx)
     for name, needed, is_there in (
-        *((name, "--summary", options.summary) for name in _OF_SUMMARY),
+        *((name, "--summary: kraftops dump-log summary", options.summary) for name in _OF_SUMMARY),
         *((name, "--output", options.output is not None) for name in _OF_OUTPUT),
     ):
         if name in option_texts and not is_there:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
 import click
 
 from kraftops.answers.fields import json_of
 from kraftops.dump.sources.missing import refuse_missing
+from kraftops.errors import UsageError
 from kraftops.timeline.answer import LIKELY, NOBODY, UNLOGGED
 from kraftops.timeline.authorizer import allowed_requests, with_principals
-from kraftops.timeline.changes import CLIENT, KINDS
+from kraftops.timeline.changes import CLIENT, KINDS, ChangeLog
 from kraftops.timeline.selection import CHANGE, GROUP, ChangeFilter, by_cause, changes_where
 from kraftops_cli.incidents.sources import LogOptions, changes_of, opened
 from kraftops_cli.syntax.argparse4j import Argparse4j
@@ -101,6 +104,7 @@ def changes(ctx: click.Context, options: ChangeOptions) -> int:
     )
     with opened(options, terminal) as opened_log:
         log, code = changes_of(opened_log, terminal)
+    _refuse_unknown(options.topics, log)
     requests = allowed_requests(options.authorizer_logs)
     chosen = selection.chosen(with_principals(log.changes, requests))
     is_grouped = options.group_by is not None
@@ -115,12 +119,30 @@ def changes(ctx: click.Context, options: ChangeOptions) -> int:
     )
     if options.form == "text":
         if not rows:
-            topics = sorted({change.topic for change in log.changes if change.topic})
-            hint = f"topics with changes: {', '.join(topics[:_MOST_TOPICS])}" if topics else ""
             what = "nothing of that kind" if log.changes else "nothing"
-            terminal.error(f"note: {what} changed", hint=hint if options.topics else "")
+            terminal.error(
+                f"note: {what} changed", hint=_changed_topics(log) * bool(options.topics)
+            )
         elif any(change.likely_principals for change in chosen):
             terminal.error(f"note: {LIKELY}")
         elif any(change.cause == CLIENT for change in chosen):
             terminal.error(f"note: {UNLOGGED if options.authorizer_logs else NOBODY}")
     return code
+
+
+def _refuse_unknown(patterns: Sequence[str], log: ChangeLog) -> None:
+    """Refuse patterns of topics that the log does not know.
+
+    Raises:
+        UsageError: it knows none that one matches.
+    """
+    topics = {*log.image.topic_ids, *(change.topic for change in log.changes if change.topic)}
+    for pattern in patterns:
+        if not any(fnmatchcase(topic, pattern) for topic in topics):
+            hint = _changed_topics(log)
+            raise UsageError(f"there is no topic {pattern!r}", hint, code="not-found")
+
+
+def _changed_topics(log: ChangeLog) -> str:
+    topics = sorted({change.topic for change in log.changes if change.topic})
+    return f"topics with changes: {', '.join(topics[:_MOST_TOPICS])}" if topics else ""

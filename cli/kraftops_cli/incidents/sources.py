@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -32,7 +33,7 @@ CUT_SHORT = 2
 class LogOptions(QuorumOptions, SpanOptions):
     """The values of the options that name a log and a span; *form* is text or json."""
 
-    sources: tuple[str, ...] = argument(metavar="SOURCE…", nargs=-1)
+    sources: tuple[str, ...] = argument(metavar="[SOURCE…]", nargs=-1)
     form: str = option("--format", **FORM_ATTRIBUTES)
 
 
@@ -53,11 +54,10 @@ def opened(options: LogOptions, terminal: Terminal) -> Iterator[OpenedLog]:
     """
     sources = options.sources
     is_live = options.is_about_quorum
-    if bool(sources) == is_live:
-        raise UsageError(
-            "name files of a metadata log, or controllers", hint="a directory, or --controllers"
-        )
+    if sources and is_live:
+        raise UsageError("name files of a metadata log, or controllers, and not both")
     if not is_live:
+        sources = sources or _logs_of_this_host(terminal)
         refuse_missing(sources)
         refuse_configurations(sources, "--config {} asks its controllers")
         furthest = furthest_log(sources, terminal)
@@ -68,6 +68,24 @@ def opened(options: LogOptions, terminal: Terminal) -> Iterator[OpenedLog]:
 
     with live_image(terminal, options) as live:
         yield OpenedLog(live.names, _span(options, live.names, terminal))
+
+
+def _logs_of_this_host(terminal: Terminal) -> tuple[str, ...]:
+    """Return the directories of the metadata logs of the Kafka of this host.
+
+    Raises:
+        UsageError: there is none.
+        KraftopsError: a configuration cannot be read.
+    """
+    from kraftops.storage.config.host import kafka_of_this_host
+    from kraftops.storage.config.server_config import load_config
+
+    directories = []
+    for kafka in kafka_of_this_host():
+        terminal.error(f"note: looking at {kafka}")
+        config = load_config(kafka.path, kafka.overrides, os.environ)
+        directories.append(config.metadata_log_dir)
+    return tuple(directories)
 
 
 def changes_of(

@@ -81,8 +81,10 @@ def compare(terminal: Terminal, /, names: tuple[str, ...], form: str) -> int:
     from kraftops.recovery.answer import COMPARE
     from kraftops.recovery.node_copies import opened_sources
     from kraftops.recovery.partitions.comparison import compare_disks
+    from kraftops.server.nearby import log_directories_in
 
-    with opened_sources(names, terminal.failure) as sources:
+    paths = [path for name in names for path in log_directories_in(name)]
+    with opened_sources(paths, terminal.failure) as sources:
         answered = compare_disks(sources)
     print_answer(
         terminal,

@@ -27,6 +27,12 @@ def click_arguments(ctx: click.Context, args: list[str]) -> list[str]:
     return _Parser(ctx, args).click_arguments()
 
 
+_NO_BROKERS = (
+    "-C HOST:PORT reads and follows the metadata log of a running cluster; topics are read from the"
+    " disk of a broker"
+)
+
+
 class _Parser:
     """One pass over the arguments of one command."""
 
@@ -57,6 +63,8 @@ class _Parser:
                 continue
             name, equals, value = _without_dashes(argument).partition("=")
             option = self._options.get(name)
+            if option is None and name in ("b", "bootstrap-server"):
+                raise BadArguments(f"No such option '{argument}'.", self._ctx, _NO_BROKERS)
             if option is None:
                 out.append(argument)  # Click refuses it, and suggests a similar option
             else:

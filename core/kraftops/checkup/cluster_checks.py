@@ -162,6 +162,8 @@ def _problem_finding(problem: Problem, *, is_note: bool = False) -> Finding:
 def incidents(examination: Examination) -> Iterator[Finding]:
     """Yield what happened on the last day of the metadata log, of a running cluster or on disk."""
     names, folder = _incident_log(examination)
+    if not names:
+        return
     end = newest_time(names) or examination.now
     for incident in incidents_of(
         read_changes(names, since=limits_of(None, end - _DAY_MS), is_for_incidents=True)
@@ -191,8 +193,8 @@ def _incident_log(examination: Examination) -> tuple[Sequence[str], str | None]:
 
 def too_long_for_incidents(examination: Examination) -> str | None:
     """Return why a light examination does not replay the metadata log, if it does not."""
-    names, _ = _incident_log(examination)
-    if examination.is_deep or log_size(names).segment_bytes <= _LARGEST_LOG:
+    _, folder = _incident_log(examination)
+    if folder is None or examination.is_deep or log_size([folder]).segment_bytes <= _LARGEST_LOG:
         return None
     return "the metadata log is larger than 64 MiB: --deep, or kraftops incidents, reads it"
 

@@ -17,6 +17,7 @@ from kraftops.errors import KraftopsError, UsageError
 from kraftops.image.verify.assignments import image_in
 from kraftops.log.files import METADATA_TOPIC
 from kraftops.records.internal_topics import REMOTE_TOPIC
+from kraftops.server.loader.load_plan import FolderKind, parse_folder_name
 from kraftops.server.log_directory import LogDirectory
 from kraftops.server.partition_files import topic_id_of
 from kraftops.storage.config.server_config import ServerConfig
@@ -38,8 +39,10 @@ class Broker(NamedTuple):
     directories: Sequence[LogDirectory]
 
 
-def why_kept(brokers: Sequence[Broker], topic: str, partition: int, now: int) -> list[Why]:
+def why_kept(brokers: Sequence[Broker], topic: str, partition: int | None, now: int) -> list[Why]:
     """Return why nothing is deleted, of each replica in the log directories of brokers.
+
+    *partition* None stands for all of the topic.
 
     Raises:
         UsageError: none of them has the partition, or it is the metadata log.
@@ -55,7 +58,7 @@ def why_kept(brokers: Sequence[Broker], topic: str, partition: int, now: int) ->
         return whys
     from difflib import get_close_matches
 
-    name = f"{topic}-{partition}"
+    name = topic if partition is None else f"{topic}-{partition}"
     directories = [directory for broker in brokers for directory in broker.directories]
     paths = ", ".join(directory.path for directory in directories)
     there = {name for directory in directories for name in directory.folder.directories}
@@ -64,18 +67,25 @@ def why_kept(brokers: Sequence[Broker], topic: str, partition: int, now: int) ->
     raise UsageError(f"{name} is not in {paths}", hint, code="not-found", topic=topic)
 
 
-def _of_broker(broker: Broker, topic: str, partition: int, now: int) -> Iterator[Why]:
-    name = f"{topic}-{partition}"
+def _of_broker(broker: Broker, topic: str, asked: int | None, now: int) -> Iterator[Why]:
     directories = broker.directories
     images = (image_in(directory.path) for directory in directories if directory.is_metadata)
     image = next(filter(None, images), None)
-    for directory in directories:
-        if name not in directory.folder.directories:
-            continue
+    replicas = sorted(
+        (folder.partition, index)
+        for index, directory in enumerate(directories)
+        for folder in map(parse_folder_name, directory.folder.directories)
+        if folder and folder.kind is FolderKind.CURRENT and folder.topic == topic
+        if asked in (None, folder.partition)
+    )
+    for partition, index in replicas:
+        directory = directories[index]
         settings = topic_settings(topic, directory.node_id, image, broker.config)
         copied_to = None
         if settings.is_copied_to_tier:
-            copied_to = _copied_to(directories, os.path.join(directory.path, name), partition)
+            copied_to = _copied_to(
+                directories, os.path.join(directory.path, f"{topic}-{partition}"), partition
+            )
         state = read_retention(directory, topic, partition, settings, now)
         stated = reasons(state, copied_to)
         if image is None:

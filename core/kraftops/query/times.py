@@ -31,9 +31,9 @@ def parse_time(text: str, now: int, end: Callable[[], int | None] = lambda: None
     """Return a time in ms since the epoch.
 
     *text* is ISO 8601 (UTC if it names no zone), ms since the epoch, a duration before *now* (2h,
-    1d12h) or before the *end* of a log (-30m), or a time of day in UTC (14:02, yesterday 14:02:30).
-    A time of day is the last one that is not after the end. The end of a log without times, and
-    where there is none, is *now*. `day_note` tells which time that is.
+    1d12h) or before the *end* of a log (-30m), or a time of day in UTC (14:02,
+    yesterday 14:02:30, yesterday). A time of day is the last one that is not after the end. The end
+    of a log without times, and where there is none, is *now*. `day_note` tells which time that is.
 
     Raises:
         UsageError: it is none of these, or does not fit into 64 bits.
@@ -47,7 +47,7 @@ def parse_time(text: str, now: int, end: Callable[[], int | None] = lambda: None
         if time < _EARLIEST:
             raise _refusal(text)
         return time
-    if of_day := _TIME_OF_DAY.fullmatch(text):
+    if of_day := _time_of_day(text):
         return _on_last_day(of_day, now if (last := end()) is None else last)
     if re.fullmatch(r"[0-9]{11,18}", text):
         return int(text)
@@ -76,8 +76,12 @@ def span_end(until: str, since: int | None, end: int | None) -> int | None:
 
 def day_note(text: str, time: int) -> str | None:
     """Return what to tell of a time that was read from *text* and depends on the end of a log."""
-    is_relative = text.startswith("-") or _TIME_OF_DAY.fullmatch(text)
+    is_relative = text.startswith("-") or _time_of_day(text)
     return f"{text} is {iso_time(time)}" if is_relative else None
+
+
+def _time_of_day(text: str) -> re.Match[str] | None:
+    return _TIME_OF_DAY.fullmatch("yesterday 00:00" if text == "yesterday" else text)
 
 
 def _on_last_day(of_day: re.Match[str], end: int) -> int:

@@ -194,6 +194,8 @@ def test_why_tells_reasons_segments_and_settings(full: Path) -> None:
 
     assert "Settings in force" in done.text
     assert "19.1 MiB are renamed already" in done.text
+    of_topic = json.loads(disk(str(full), "--why", "plain", "--format", "json").text)
+    assert [replica["partition"] for replica in of_topic["replicas"]] == [0, 1]
     (replica,) = answer["replicas"]
     assert {reason["reason"] for reason in replica["reasons"]} >= {"waiting"}
     assert replica["pendingDeletionBytes"] == 20_000_000
@@ -202,7 +204,8 @@ def test_why_tells_reasons_segments_and_settings(full: Path) -> None:
 @pytest.mark.parametrize(
     ("args", "text"),
     [
-        (("--why", "orders"), "expected TOPIC-N"),
+        (("--why", "orders:0"), "expected TOPIC or TOPIC-N, as orders-0"),
+        (("--why", "nope", str(REAL / "stopped")), "nope is not in"),
         (("--why", "orders-0", "-b", "b:9092"), "--why reads files"),
         (("--why", "orders-0", str(REAL / "stopped")), "orders-0 is not in"),
     ],

@@ -511,7 +511,7 @@ def test_contradictions_are_refused(arguments: list[str], words: str, tmp_path: 
         ([META, "--where", "value"], "value is text, and true is a boolean"),
         ([META, "--offset", "7..5"], "7 is beyond 5"),
         ([META, "--offset", "x"], "is not a range of offsets"),
-        ([META, "--since", "yesterday"], "is not a valid time"),
+        ([META, "--since", "tomorrow"], "is not a valid time"),
         ([META, "--until", "2026-99-01"], "is not a valid time"),
     ],
 )

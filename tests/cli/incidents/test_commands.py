@@ -7,9 +7,11 @@ import shutil
 import tarfile
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
+from kraftops.storage.config.host import LocalKafka
 from tests.helpers.project.json_schemas import problems
 from tests.helpers.tools.console import KRAFTOPS, Done, run_here
 from tests.helpers.tools.corpus import DATA
@@ -126,11 +128,25 @@ def test_of_several_nodes_the_log_that_can_be_read_furthest_is(
     assert "orders" not in done.text
 
 
-def test_a_dump_of_several_nodes_names_their_directories(tmp_path: Path) -> None:
-    done = run("dump-log", "--summary", nodes(tmp_path))
+def test_a_summary_of_several_nodes_has_the_logs_of_each(tmp_path: Path) -> None:
+    done = run("dump-log", "summary", nodes(tmp_path), "--format", "json")
 
-    assert done.code == 1
-    assert f"or a log directory: {tmp_path}/n1/data or 1 more" in done.err
+    assert len(json.loads(done.text)["logs"]) == 2
+
+
+def test_without_a_source_the_log_of_this_host_is_read(tmp_path: Path) -> None:
+    config = tmp_path / "server.properties"
+    directory = f"{nodes(tmp_path)}/n1/data"
+    config.write_text(
+        f"node.id=1\nprocess.roles=broker\nlog.dirs={directory}\n"
+        "controller.listener.names=C\ncontroller.quorum.voters=9@localhost:9093\n"
+    )
+    local = LocalKafka(str(config))
+    with patch("kraftops.storage.config.host.kafka_of_this_host", lambda: [local]):
+        done = run("changes", "--topic", "orders")
+
+    assert "orders" in done.text
+    assert f"note: looking at {config}" in done.err
 
 
 def test_incidents_in_json() -> None:
@@ -179,11 +195,11 @@ def test_a_log_of_the_authorizer_without_requests_says_what_to_set(tmp_path: Pat
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (("changes",), "name files of a metadata log, or controllers"),
         (("incidents", LOG, "-C", "localhost:1"), "name files of a metadata log, or controllers"),
         (("changes", LOG, "--since", "soon"), "'soon' is not a valid time"),
         (("changes", LOG, "--kind", "colour"), "colour"),
         (("changes", LOG, "--where", "colour = 3"), "colour"),
+        (("dump-log", LOG, "--top", "3"), "--top needs --summary: kraftops dump-log summary"),
     ],
 )
 def test_bad_arguments_are_refused(args: tuple[str, ...], message: str) -> None:

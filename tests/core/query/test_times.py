@@ -61,6 +61,7 @@ def test_a_time_of_day_and_one_with_a_minus_are_in_the_span_of_the_log(
     [
         ("14:50", "15:10", "2026-11-20T15:10:00.000+00:00"),  # the log ends at 15:00
         ("16:00", "15:10", "2026-11-20T15:10:00.000+00:00"),
+        ("yesterday", "15:10", "2026-11-19T15:10:00.000+00:00"),
         ("yesterday 14:50", "15:10", "2026-11-19T15:10:00.000+00:00"),
         (None, "15:10", "2026-11-20T15:10:00.000+00:00"),
         ("-20m", "-10m", "2026-11-20T14:50:00.000+00:00"),
@@ -98,7 +99,7 @@ def test_every_millisecond_is_read_as_it_is_written() -> None:
     [
         *(
             "",
-            "yesterday",
+            "yesterday14:02",
             "2h ago",
             "12",
             "--2h",

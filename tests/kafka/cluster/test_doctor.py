@@ -100,3 +100,15 @@ def test_quorum_that_loses_its_voters_is_told_at_once(jars: Path, tmp_path: Path
             first = answer["findings"][0]
             assert (first["code"], first["severity"]) == ("no-leader", "stops")
             assert first["text"].startswith(state)
+        assert first["commands"] == ["kafka-storage verify -c server.properties"]
+        for words in (
+            ("cluster", "controllers", "-C", cluster.controllers),
+            ("cluster", "describe", "-C", cluster.controllers),
+            ("cluster", "safe-to-stop", "-C", cluster.controllers, "--id", "101"),
+            ("cluster", "safe-to-stop", "-b", cluster.brokers, "--id", "101", "--timeout", "6"),
+            ("changes", "-C", cluster.controllers),
+        ):
+            done = kraftops(*words)
+            assert done.code == 5
+            assert "the quorum has no leader" in done.err
+            assert "start voters until most of them run" in done.err

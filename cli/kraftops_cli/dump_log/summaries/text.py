@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from os.path import basename
+from os.path import basename, dirname
 from typing import Any
 
 from kraftops.display.charts import chart, merged
@@ -384,6 +384,7 @@ def _committed(summary: Fields, console: Console) -> Iterator[str]:
             offset["endOffset"],
             offset["lag"],
             offset["committed"],
+            offset["endFile"] and dirname(offset["endFile"]),
         ]
         for group in summary.get("groups", {}).get("groups", ())
         for offset in group["offsets"]
@@ -393,6 +394,7 @@ def _committed(summary: Fields, console: Console) -> Iterator[str]:
         folded("PARTITION"),
         *map(number, ("OFFSET", "END", "LAG")),
         Column("COMMITTED", 1),
+        folded("END BY THE COPY", 2),
     ]
     yield _table(console, columns, rows)
 

@@ -20,6 +20,7 @@ from kraftops.log.files import (
     has_bundle_name,
 )
 from kraftops.records.internal_topics import decoder_for_topic
+from kraftops.server.nearby import log_directories_in
 from kraftops.uris import is_remote, local_path
 
 if TYPE_CHECKING:
@@ -126,6 +127,9 @@ def _logs(name: str, look: _Look) -> list[Log]:
             return remote_logs(name, from_start=look.from_start)
     if is_directory(name):
         logs = _in_directory(name, _names(name), look)
+        if not logs:
+            inside = [path for path in log_directories_in(name) if path != name]
+            logs = [log for path in inside for log in _in_directory(path, _names(path), look)]
         if not logs and file_name(name):
             return [Log([name])]  # refused like any file that cannot be read
         if not logs:

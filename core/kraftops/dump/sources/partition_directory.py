@@ -24,7 +24,6 @@ from kraftops.log.files import (
 from kraftops.log.log_file import LogFile
 from kraftops.log.reader import EndReason
 from kraftops.log.streams import open_log
-from kraftops.server.nearby import log_directories_in
 
 MANIFEST = ".rsm-manifest"
 """End of the name of what Aiven's plugin tells of a segment."""
@@ -100,9 +99,6 @@ def no_log(path: str, names: Iterable[str]) -> NoLogError:
     other = next((name for name in names if name.endswith(".log")), None)
     if other is None:
         hint = "name the directory of a partition, or a log directory"
-        if (inside := log_directories_in(path)) != [path]:
-            more = f" or {len(inside) - 1} more" if len(inside) > 1 else ""
-            hint += f": {inside[0]}{more}"
         return NoLogError(f"{path} holds no log", hint)
     return NoLogError(
         f"{path} holds no log: {other} is not a name of a segment",

@@ -6,6 +6,7 @@ import os.path
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from kraftops.dump.sources.names import Source
@@ -153,14 +154,15 @@ def _name_transactions(summaries: Iterable[Fields]) -> None:
 
 
 def _add_lag(summaries: Iterable[Fields]) -> None:
-    ends: dict[tuple[str | None, int | None], int] = {}
+    ends: dict[tuple[str | None, int | None], tuple[int, str | None]] = {}
     for fields in summaries:
         end, log = fields["offsets"]["end"], (fields["topic"], fields["partition"])
         if end is not None:
-            ends[log] = max(end, ends.get(log, end))
+            copy = (end, next(iter(fields["files"]["paths"][-1:]), None))
+            ends[log] = max(copy, ends.get(log, copy), key=itemgetter(0))
     for fields in summaries:
         for group in fields.get("groups", {}).get("groups", ()):
             for entry in group["offsets"]:
-                end = ends.get((entry["topic"], entry["partition"]))
-                entry["endOffset"] = end
+                end, file = ends.get((entry["topic"], entry["partition"]), (None, None))
+                entry["endOffset"], entry["endFile"] = end, file
                 entry["lag"] = None if end is None else max(end - entry["offset"], 0)

@@ -65,7 +65,7 @@ def kafka_of_this_host(root: str = "/") -> list[LocalKafka]:
     if not kafkas:
         raise UsageError(
             "no Kafka runs here, and no server.properties is in the usual places",
-            hint="name log directories, or -c server.properties, or -b HOST:PORT",
+            hint="name log directories, or a running cluster",
         )
     return kafkas
 

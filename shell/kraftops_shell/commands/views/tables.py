@@ -142,6 +142,12 @@ def require_brokers(image: MetadataImage, brokers: Iterable[int]) -> None:
         return
     loads = image.fold.broker_loads()
     for broker in missing:
+        if broker in image.controllers:
+            raise UsageError(
+                f"{broker} is a controller, and has no partitions: its loss is one of the quorum",
+                f"kafka-cluster safe-to-stop -C HOST:PORT --id {broker} asks the quorum that runs",
+                code="broker-not-registered",
+            )
         if broker not in loads:
             registered = ", ".join(map(str, sorted(image.brokers)))
             raise UsageError(

@@ -83,7 +83,7 @@ def test_text_of_groups() -> None:
     text = text_of("consumer_offsets/00000000000000000000.log", "offsets")
 
     assert "a.classic  classic   Empty            0        4    -  2026-11-21T11:08:10" in text
-    assert "a.classic  a.none-0       60    -    -  2026-11-21T11:08:10.171Z\n" in text
+    assert "a.classic  a.none-0       60    -    -  2026-11-21T11:08:10.171Z  -\n" in text
 
 
 def test_text_of_the_largest_and_hottest() -> None:

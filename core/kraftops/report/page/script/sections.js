@@ -119,17 +119,13 @@ function incidents() {
   byId("incidents-title").append(count(rows.length + more.incidents));
 }
 
-const SEVERITIES = ["loss", "stops", "risk", "note"];
-
 /** Returns a line for each text, with what it is before it. */
 function labelled(label, texts) {
   return texts.map((text) => el("p.where", {}, `${label}: `, name(text, Infinity)));
 }
 
 function findings() {
-  const rows = [...report.findings].sort(
-    (one, other) => SEVERITIES.indexOf(one.severity) - SEVERITIES.indexOf(other.severity),
-  );
+  const rows = report.findings;
   const host = el("ul.findings");
   const after = el("p.none");
   const list = {
