@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 from kraftops.checkup.examination import SILENT_SECONDS, UNKNOWN_NODE, Examination, is_packed
 from kraftops.checkup.identities import copy_finding, misnumbered, rival_servers
@@ -242,8 +243,7 @@ def room(examination: Examination) -> Iterator[Finding]:
     access = examination.answers
     if access and access.brokers:
         for broker, directories in disks_of(access, access.placement()).items():
-            for told in directories:
-                usage = told_usage(broker, told)
+            for usage in map(partial(told_usage, broker), directories):
                 yield from _disk_full_soon(broker, usage, ("-b", _SERVER))
 
 
