@@ -166,12 +166,9 @@ class DumpOptions(FilterOptions, QuorumOptions, SparkOptions):
     sort: str | None = option(
         "--sort",
         type=click.Choice(SORTS),
-        help="The order of logs, the largest first but for topics."
-        "  [default: topic]",
+        help="The order of logs, the largest first but for topics.  [default: topic]",
     )
-    top: int | None = option(
-        "--top", type=_INT32, metavar="N", help="Only the first N logs."
-    )
+    top: int | None = option("--top", type=_INT32, metavar="N", help="Only the first N logs.")
     follow: bool = option(
         "--follow",
         is_flag=True,
