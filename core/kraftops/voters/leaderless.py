@@ -9,7 +9,6 @@ from kraftops.reassign.access import ClusterAccess
 from kraftops.voters.access import QuorumAccess
 from kraftops.wire.quorum.survey import survey
 from kraftops.wire.rpc.cluster import describe_quorum
-from kraftops.wire.rpc.error_codes import may_pass
 from kraftops.wire.rpc.leader import no_leader
 
 SURVEY_SECONDS = 3.0
@@ -25,11 +24,15 @@ def require_leader(access: ClusterAccess) -> None:
     try:
         QuorumAccess(access).ask(describe_quorum)
     except WireError as error:
-        if not may_pass(error):
+        if error.code not in ("no-leader", "no-answer"):
             raise
-        text, states = without_leader(access, error)
-        hint = no_leader(1, len(states)).hint
-        raise WireError(text, hint, code="no-leader", addresses=[*states]) from error
+        refusal = error.with_traceback(None)  # whose frames keep an answer of up to 100 MiB
+        refusal.__context__ = None
+    else:
+        return
+    text, states = without_leader(access, refusal)
+    hint = no_leader(1, len(states)).hint
+    raise WireError(text, hint, code="no-leader", addresses=[*states])
 
 
 def without_leader(access: ClusterAccess, error: WireError) -> tuple[str, Mapping[str, str]]:
