@@ -170,7 +170,10 @@ def _named(name: str, options: ExaminedOptions) -> tuple[str, int | None]:
 
 
 def _explain(
-    terminal: Terminal, options: DiskOptions, named: tuple[str, int | None], brokers: Sequence[Broker]
+    terminal: Terminal,
+    options: DiskOptions,
+    named: tuple[str, int | None],
+    brokers: Sequence[Broker],
 ) -> None:
     """Print why partitions stay as they are."""
     from kraftops.answers.fields import json_of
