@@ -53,9 +53,9 @@ def session_on(cluster: Cluster) -> Iterator[Session]:
             yield session
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Have commands of this process run on a cluster."""
+    """Have commands of this process run on a cluster, until the end of a test that asks for it."""
     with running_cluster(tmp_path_factory.mktemp("cluster")) as found, session_on(found):
         yield
 
