@@ -174,3 +174,9 @@ def test_directory_without_partitions_is_refused(tmp_path: Path) -> None:
     write_log(disk, {0: [no_ops(0, 1)]})
 
     assert compared(tmp_path, disk, code=3)["error"] == "no-partitions"
+
+
+def test_parent_of_disks_stands_for_all_of_them(tmp_path: Path) -> None:
+    disks = two_disks(tmp_path)
+
+    assert compared(tmp_path, tmp_path, code=2) == compared(tmp_path, *disks, code=2)
