@@ -6,6 +6,7 @@ import pytest
 
 from kraftops.errors import UsageError
 from tests.helpers.project.json_schemas import problems
+from tests.helpers.tools.corpus import DATA
 from tests.helpers.tools.shell_session import NODE, Shell
 
 
@@ -123,3 +124,10 @@ def test_skew_has_bars_for_brokers_and_racks(shell: Shell) -> None:
         "replicas": 15,
     }
     assert len(shell("skew", "--format", "csv").lines) == len(rows) + 1 == 9
+
+
+def test_loss_of_a_controller_is_one_of_the_quorum() -> None:
+    with pytest.raises(UsageError, match="1 is a controller, and has no partitions") as caught:
+        Shell(str(DATA / "incidents/three"))("what-if", "--lose", "1")
+
+    assert "safe-to-stop -C HOST:PORT --id 1" in (caught.value.hint or "")
