@@ -72,7 +72,10 @@ def warn_of_id(terminal: Terminal, cluster_id: str, *, strict: bool) -> None:
         raise UsageError("the cluster id is empty", hint="kafka-storage random-uuid makes one")
     try:
         canonical = to_text(from_text(cluster_id))
-        hint = f"{canonical} is the canonical text of the same 16 bytes"
+        hint = (
+            f"{canonical} is the canonical text of the same 16 bytes, for a new cluster; servers "
+            "compare ids as text, so keep the one that the other nodes have"
+        )
     except DecodeError:
         canonical, hint = "", "kafka-storage random-uuid makes one"
     if canonical == cluster_id:

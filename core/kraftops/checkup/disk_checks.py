@@ -155,7 +155,7 @@ def _starts(examination: Examination) -> Iterator[Finding]:
 def _unidentified(node: Node) -> Finding:
     return Finding(
         "not-formatted",
-        Severity.NOTE,
+        Severity.NOTE if is_packed(node) else Severity.STOPS,
         "it has no meta.properties: its partitions are not compared with the metadata",
         Place(directory=node.config.path),
         "name the configuration of its node, or restore its meta.properties",

@@ -71,7 +71,7 @@ _RANKS = {code: rank for rank, code in enumerate(_FIRST)}
 _EACH = frozenset({"incident", "unclean-elections"})
 """Codes of what happened: one in the same log has nothing to do with another."""
 
-_BY_CURE = frozenset({"missing-partition", "records-cut"})
+_BY_CURE = frozenset({"bad-configuration", "missing-partition", "records-cut"})
 """Codes of which two may need opposite cures, or other brokers first."""
 
 NodeOf = Callable[[str], int | None]

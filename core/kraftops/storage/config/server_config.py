@@ -136,6 +136,11 @@ def load_config(
         raise _located(_without_values(error, provided), path, raw) from None
 
 
+def keys_in(path: str, overrides: Sequence[str]) -> list[str]:
+    """Return the keys of a configuration. Errors as of `load_config`."""
+    return [*_read(path, overrides)]
+
+
 def disks_config(
     path: str, overrides: Sequence[str], environment: Mapping[str, str]
 ) -> ServerConfig | None:

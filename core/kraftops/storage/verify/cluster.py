@@ -36,7 +36,11 @@ def _identities(nodes: Sequence[Node]) -> Iterator[Finding]:
         other = owners.setdefault(config.node_id, node)
         if other is not node:
             problem = f"its node id {config.node_id} is also the id of {other.config.path}"
-            cure = "set another node.id in one of them, and kafka-storage rewrite --node-id"
+            # The ids in the directories are right: one typing error is in no meta.properties.
+            wrong = [each for each in (other, node) if each.metadata.node_id != config.node_id]
+            cure = "set another node.id in one of them; its directory, if it has data, keeps its id"
+            if len(wrong) == 1 and (own_id := wrong[0].metadata.node_id) is not None:
+                cure = f"set node.id={own_id} in {wrong[0].config.path}, as its directory has it"
             yield stop_finding("node-id-twice", problem, Place(file=config.path), cure)
         if node.cluster_id not in (None, first.cluster_id):
             problem = (

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 
 from kraftops.errors import ConfigError, KraftopsError, SourceError
 from kraftops.fileio.reading import is_forbidden
 from kraftops.findings.finding import Finding, Place, stop_finding, unless_forbidden
 from kraftops.storage.config.host import LocalKafka
 from kraftops.storage.config.providers import PROVIDERS
-from kraftops.storage.config.server_config import ServerConfig, disks_config, load_config
+from kraftops.storage.config.server_config import ServerConfig, disks_config, keys_in, load_config
 from kraftops.storage.config.settings import NEEDED
 from kraftops.storage.config.values import ConfigRefused
-from kraftops.storage.verify.release import Target
+from kraftops.storage.releases.table import releases
+from kraftops.storage.verify.release import Target, key_near
 
 
 def load_configs(
@@ -40,7 +43,10 @@ def load_configs(
         if config:
             configs.append(config)
         if error:
-            refused.append(_refusal(kafka.path, error, is_read=config is not None))
+            finding = _refusal(kafka.path, error, is_read=config is not None)
+            if not (config and config.is_whole):
+                finding = _with_misspelt_keys(finding, kafka, target)
+            refused.append(finding)
     return configs, refused
 
 
@@ -81,3 +87,15 @@ def _refusal(path: str, error: KraftopsError, *, is_read: bool) -> Finding:
     text = error.message.removeprefix(f"{path}: ")
     finding = stop_finding("bad-configuration", text, Place(file=path), cure)
     return unless_forbidden(finding, path)
+
+
+def _with_misspelt_keys(finding: Finding, kafka: LocalKafka, target: Target | None) -> Finding:
+    """Return a finding about a configuration of which little is read, with its misspelt keys."""
+    release = target.release if target else releases()[-1]
+    with suppress(KraftopsError):
+        keys = keys_in(kafka.path, kafka.overrides)
+        nearest = [(key, near) for key in keys if (near := key_near(key, release))]
+        if nearest:
+            spelling = ", and ".join(f"{key} to {near}" for key, near in nearest)
+            return replace(finding, cure=f"correct {spelling}; {finding.cure}")
+    return finding

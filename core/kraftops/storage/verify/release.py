@@ -217,7 +217,7 @@ def _ignored_keys(config: ServerConfig, release: Release) -> Iterator[Finding]:
     """Yield the keys that a release does not read: misspelt, or of another release."""
     for key in config.given:
         reading = [rel.name for rel in releases() if key in rel.keys]
-        if not reading and (near := _key_near(key, release)):
+        if near := key_near(key, release):
             problem = f"{key} is ignored: it is not a key of Kafka; is it {near}?"
             place, cure = Place(file=config.place(key)), f"correct it to {near}, or take it out"
             yield Finding("misspelt-key", Severity.RISK, problem, place, cure)
@@ -231,9 +231,10 @@ def _ignored_keys(config: ServerConfig, release: Release) -> Iterator[Finding]:
         yield note_finding("ignored-key", problem, Place(file=config.place(key)), "take it out")
 
 
-def _key_near(key: str, release: Release) -> str | None:
+def key_near(key: str, release: Release) -> str | None:
     """Return the key of a release that one that no release knows is nearly equal to, if any."""
-    if key.startswith(_FREE) or key in public_configs()[BROKER]:
+    is_known = key in public_configs()[BROKER] or any(key in rel.keys for rel in releases())
+    if is_known or key.startswith(_FREE):
         return None
     from difflib import get_close_matches
 

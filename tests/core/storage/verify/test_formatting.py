@@ -1,4 +1,4 @@
-"""A format is advised only where it loses nothing."""
+"""Identities are mended only where it loses nothing: a format, a node id, a misspelt key."""
 
 import os
 import shutil
@@ -11,8 +11,10 @@ import pytest
 
 from kraftops.findings.finding import Finding
 from kraftops.image.verify.nodes import verify_nodes
+from kraftops.storage.config.host import LocalKafka
 from kraftops.storage.config.server_config import load_config
 from kraftops.storage.logdirs.node import read_node
+from kraftops.storage.verify.configurations import load_configs
 from tests.helpers.nodes.node_directories import storage
 
 IDS = 1, 2, 3, 101, 102, 103
@@ -112,3 +114,21 @@ def test_one_node_with_another_cluster_id_is_blamed_and_not_the_others(cluster: 
 
     assert other.place.file == "node-1.properties"
     assert f"--cluster-id {CLUSTER_ID}" in other.commands[0]
+
+
+def test_node_id_taken_twice_is_corrected_and_nothing_is_rewritten(cluster: Path) -> None:
+    config = cluster / "node-102.properties"
+    config.write_text(config.read_text().replace("node.id=102", "node.id=103"))
+
+    (finding,) = (each for each in severe() if each.code == "node-id-twice")
+
+    assert finding.cure == "set node.id=102 in node-102.properties, as its directory has it"
+
+
+def test_misspelt_key_of_a_refused_configuration_is_named(cluster: Path) -> None:
+    config = cluster / "node-102.properties"
+    config.write_text(config.read_text().replace("quorum.voters=", "quorum.voter="))
+
+    _, (finding,) = load_configs([LocalKafka(str(config))], None)
+
+    assert finding.cure.startswith("correct controller.quorum.voter to controller.quorum.voters; ")
