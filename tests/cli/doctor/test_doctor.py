@@ -169,7 +169,7 @@ def test_directory_without_an_identity_has_no_strays(args: tuple[str, ...], tmp_
         for finding in answer["findings"]
         if finding["directory"] == "copy"
     }
-    assert of_copy == {"not-formatted": "note"}
+    assert of_copy == {"not-formatted": "stops"}
     assert "failed" not in {run["status"] for run in answer["checks"]}
 
 
