@@ -37,7 +37,7 @@ def _identities(nodes: Sequence[Node]) -> Iterator[Finding]:
         if other is not node:
             problem = f"its node id {config.node_id} is also the id of {other.config.path}"
             # The ids in the directories are right: one typing error is in no meta.properties.
-            wrong = [each for each in (other, node) if each.metadata.node_id != config.node_id]
+            wrong = [twin for twin in (other, node) if twin.metadata.node_id != config.node_id]
             cure = "set another node.id in one of them; its directory, if it has data, keeps its id"
             if len(wrong) == 1 and (own_id := wrong[0].metadata.node_id) is not None:
                 cure = f"set node.id={own_id} in {wrong[0].config.path}, as its directory has it"
