@@ -20,10 +20,11 @@ from kraftops.errors import SourceError
 from kraftops.fileio.mounts import archive_of
 from kraftops.findings.catalogue import with_cure
 from kraftops.findings.finding import (
-    Evidence,
+    BAD_ARCHIVE,
     Finding,
     Place,
     Severity,
+    doubted,
     exit_code,
     worst_first,
 )
@@ -107,10 +108,10 @@ def run_check(
     cut = list(_of_archives(archives.skipped if archives else ()))
 
     def as_packed(finding: Finding) -> Finding:
-        doubted = _doubted(finding, cut)
+        doubtful = doubted(finding, cut)
         # No command mends what is packed.
         is_packed = finding.place.path and archive_of(finding.place.path)
-        return replace(doubted, commands=()) if is_packed else doubted
+        return replace(doubtful, commands=()) if is_packed else doubtful
 
     with Progress(terminal.status, is_shown=is_seen(-1) and has_progress) as progress:
         task = progress.add(Task(0, "partitions"))
@@ -144,18 +145,7 @@ def _of_archives(skipped: Iterable[SourceError]) -> Iterator[Finding]:
     for error in skipped:
         if isinstance(error, DamagedArchive):
             path, reason = str(error.known["path"]), str(error.known["reason"])
-            yield with_cure(Finding("bad-archive", Severity.RISK, reason, Place(file=path)), path)
-
-
-def _doubted(finding: Finding, cut: Sequence[Finding]) -> Finding:
-    """Return a finding, which may be for want of the rest of one of the archives that are *cut*."""
-    archives = [(archive.place.path.partition("!/")[0], archive.text) for archive in cut]
-    evidence = tuple(
-        Evidence(path, text) for path, text in archives if finding.place.path.startswith(f"{path}!")
-    )
-    if not evidence:
-        return finding
-    return replace(finding, is_possible=True, evidence=(*finding.evidence, *evidence))
+            yield with_cure(Finding(BAD_ARCHIVE, Severity.RISK, reason, Place(file=path)), path)
 
 
 def _print(answered: CheckAnswer, terminal: Terminal) -> None:

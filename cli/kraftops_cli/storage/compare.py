@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kraftops.recovery.refusal import PACK
+from kraftops.recovery.refusal import PACK, RecoveryRefused
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.exit_status import exit_status
@@ -52,6 +52,7 @@ of all these brokers would cut.""",
             0: "nothing would be lost.",
             2: "a start would cut records; or copies differ, and there is no metadata log that "
             "tells which may lead.",
+            3: "two directories are of one node, or have the meta.properties of each other.",
         }
     ),
 )
@@ -77,6 +78,7 @@ Nothing is locked or written.""",
 @click.pass_obj
 def compare(terminal: Terminal, /, names: tuple[str, ...], form: str) -> int:
     from kraftops.answers.fields import json_of
+    from kraftops.checkup.examination import Examination
     from kraftops.findings.finding import HAS_FINDINGS
     from kraftops.recovery.answer import COMPARE
     from kraftops.recovery.node_copies import opened_sources
@@ -85,6 +87,8 @@ def compare(terminal: Terminal, /, names: tuple[str, ...], form: str) -> int:
 
     paths = [path for name in names for path in log_directories_in(name)]
     with opened_sources(paths, terminal.failure) as sources:
+        for finding in Examination(sources=sources).identities.findings:
+            raise RecoveryRefused("no-identity", str(finding), finding.remedy)
         answered = compare_disks(sources)
     print_answer(
         terminal,

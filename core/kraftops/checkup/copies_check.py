@@ -13,8 +13,12 @@ from kraftops.display.sizes import named
 from kraftops.findings.catalogue import code_of_cure
 from kraftops.findings.finding import Evidence, Finding, Place, Severity
 from kraftops.recovery.node_copies import LogSource, sources_of
-from kraftops.recovery.partitions.comparison import ComparedCopy, Comparison, compare_disks
-from kraftops.recovery.partitions.content import Identity
+from kraftops.recovery.partitions.comparison import (
+    CONTENT_DIFFERS,
+    ComparedCopy,
+    Comparison,
+    compare_disks,
+)
 from kraftops.recovery.partitions.copies import PartitionCopy, newest_of
 from kraftops.recovery.partitions.losses import PartitionLoss, total_of
 from kraftops.recovery.partitions.start_order import NO_ORDER, best_copies, replacement
@@ -36,7 +40,8 @@ def copies(examination: Examination) -> Iterator[Finding]:
     names = dict.fromkeys(source.archive or source.name for source in sources)
     command = shlex.join(("kafka-storage", "compare", *names))
     leaders = {loss.copy.name: loss.leaders for loss in table.losses}
-    yield from _other_content(table, command)
+    of_content = [finding for finding in table.findings if finding.code == CONTENT_DIFFERS]
+    yield from (replace(finding, commands=(command, *finding.commands)) for finding in of_content)
     for finding in (*_damaged(table, leaders, command), *_cut(table, leaders, command)):
         yield kept_from_retention(examination, finding)
 
@@ -54,52 +59,11 @@ def _sources(examination: Examination) -> list[LogSource]:
     return sources
 
 
-def _other_content(table: Comparison, command: str) -> Iterator[Finding]:
-    """Yield the partitions whose copies have other records at the same offsets."""
-    owners: dict[Identity, set[str]] = defaultdict(set)
-    for compared in table.copies:
-        for identity in (compared.difference or ())[1:]:
-            owners[identity].add(compared.copy.name)
-    for name in sorted(table.of_other_content):
-        copies = [compared for compared in table.copies if compared.copy.name == name]
-        other = [compared for compared in copies if compared.difference]
-        like_newest = [compared for compared in copies if not compared.difference]
-        difference = other[0].difference
-        assert difference
-        identity = difference.mine
-        if len(other) > len(like_newest):  # the majority is right, as far as anybody knows
-            other, like_newest, identity = like_newest, other, difference.theirs
-        sides = other, like_newest
-        odd, usual = (
-            named("broker", [compared.copy.broker for compared in side]) for side in sides
-        )
-        dumps = (
-            shlex.join(("kraftops", "dump-log", side[0].copy.place, "--limit", "3"))
-            for side in sides
-        )
-        text = f"{name}: the records of {odd} are not those of {usual} from offset "
-        text += f"{difference.offset} on"
-        if elsewhere := sorted(owners[identity] - {name}):
-            text += f": are they those of {elsewhere[0]}?"
-        yield Finding(
-            "content-differs",
-            Severity.LOSS,
-            text,
-            Place(topic=other[0].copy.topic, partition=other[0].copy.number),
-            "copy neither over the other, and start none of these brokers before it is known which "
-            "is right: if directories of partitions were exchanged, exchange them again",
-            (command, *dumps),
-            consequence="whichever leads, consumers read its records, and followers keep their own",
-        )
-
-
 def _cut(table: Comparison, leaders: Leaders, command: str) -> Iterator[Finding]:
     """Yield the records that are cut, by topic, and by what keeps them."""
     rows: dict[tuple[str, int, str], list[PartitionLoss]] = defaultdict(list)
     best_by_name = {best.name: best for best, _ in best_copies(table.losses)}
     for loss in table.losses:
-        if loss.copy.name in table.of_other_content:
-            continue  # none is the better one
         cure = _keeping(best_by_name[loss.copy.name], leaders, has_order=table.has_order)
         rows[loss.copy.topic, loss.leader, cure].append(loss)
     for (topic, _, cure), lost in rows.items():

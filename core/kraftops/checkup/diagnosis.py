@@ -18,7 +18,14 @@ from kraftops.display.sizes import many
 from kraftops.errors import CODES
 from kraftops.fileio.mounts import ARCHIVE_ROOT, archive_of
 from kraftops.findings.answer import FINDINGS
-from kraftops.findings.finding import HAS_FINDINGS, Finding, Severity, exit_code
+from kraftops.findings.finding import (
+    BAD_ARCHIVE,
+    HAS_FINDINGS,
+    Finding,
+    Severity,
+    doubted,
+    exit_code,
+)
 
 _PLACEHOLDER = re.compile(r"(-b|-C|--bootstrap-server) HOST:PORT")
 _BY_EITHER = ("kafka-cluster problems ", "kafka-cluster controllers ")
@@ -73,6 +80,7 @@ class Diagnosis:
         """What is the case, in a line."""
         failed = [run for run in self.runs if run.has_failed]
         done = sum(run.status is Status.DONE for run in self.runs)
+        prefix = "incomplete: " if failed and done else ""
         severe = [finding for finding in self.findings if finding.is_severe]
         suffix = f"; {many(self.omitted, 'finding')} not shown" if self.omitted else ""
         suffix += f"; {many(len(failed), 'check')} could not be made" if failed else ""
@@ -81,14 +89,14 @@ class Diagnosis:
             if failed and not done:
                 return f"nothing could be examined: {failed[0].reason}"
             nothing = "nothing else" if self.omitted else "nothing"
-            return f"{nothing} is wrong: {many(done, 'check')} done{notes}{suffix}"
+            return f"{prefix}{nothing} is wrong: {many(done, 'check')} done{notes}{suffix}"
         counts = Counter(finding.severity for finding in severe)
         shown = ", ".join(
             f"{counts[severity]} {_COUNTED[severity][counts[severity] > 1]}"
             for severity in _COUNTED
             if counts[severity]
         )
-        return f"{shown}; first: {severe[0]} [{severe[0].code}]{suffix}"
+        return f"{prefix}{shown}; first: {severe[0]} [{severe[0].code}]{suffix}"
 
     @property
     def exit_code(self) -> int:
@@ -122,7 +130,9 @@ def diagnosis_of(
     def node_of(path: str) -> int | None:
         return next((id_ for top, id_ in nodes.items() if f"{path}/".startswith(f"{top}/")), None)
 
-    findings = (finding for run in runs for finding in run.findings)
+    findings = [finding for run in runs for finding in run.findings]
+    torn = [finding for finding in findings if finding.code == BAD_ARCHIVE]
+    findings = [doubted(finding, torn) if finding.is_severe else finding for finding in findings]
     causes = joined((_runnable(finding, fill) for finding in findings), node_of)
     selected = [cause for cause in causes if selection.takes(cause)]
     return Diagnosis(selected, runs, len(causes) - len(selected))

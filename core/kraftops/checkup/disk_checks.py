@@ -24,7 +24,8 @@ from kraftops.display.sizes import size_text
 from kraftops.display.times import iso_time
 from kraftops.dump.check.directories import CheckRequest, check_directories
 from kraftops.errors import KraftopsError, SourceError
-from kraftops.findings.finding import Evidence, Finding, Place, Severity
+from kraftops.findings.catalogue import with_cure
+from kraftops.findings.finding import BAD_ARCHIVE, Evidence, Finding, Place, Severity
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.assignments import assignment_findings, format_evidence, image_for
 from kraftops.image.verify.loading import loading_findings
@@ -90,6 +91,9 @@ def directories(examination: Examination) -> Iterator[Finding]:
             "look at its disk or mount: dmesg, iostat, mount; nothing else was read of this node",
         )
     yield from map(copy_finding, examination.duplicates)
+    for archive in sorted(examination.damaged_archives):
+        text = "the archive is damaged: what is in it need not be what is on the disks"
+        yield with_cure(Finding(BAD_ARCHIVE, Severity.RISK, text, Place(file=archive)), "")
     if examination.damaged_archives:
         names = ", ".join(sorted(examination.damaged_archives))
         raise SourceError(f"{names}: the archive is damaged, and what it lacks is unknown")

@@ -57,9 +57,11 @@ _COPIES_OF = {
     for code in ("start-refused", "start-cuts-log", "missing-partition", "records-cut")
 } | {code: frozenset({"content-differs"}) for code in ("missing-end", "damaged-copies")}
 """Codes of copies of one partition, and those that say what to do with all of them."""
-_OF_QUORUM = frozenset({"no-leader", "quorum-lost", "rival-history", "rival-quorums"})
-"""Codes that stand before all others: without its quorum a cluster does nothing, and a start of the
-wrong voters loses every topic."""
+_BEFORE_ALL = frozenset(
+    {"bad-archive", "no-leader", "quorum-lost", "rival-history", "rival-quorums"}
+)
+"""Codes that stand before all others: without its quorum a cluster does nothing, a start of the
+wrong voters loses every topic, and what a damaged archive has need not be on a disk."""
 _FIRST = (
     "min-isr-above-replicas",
     "directory-failed",
@@ -86,6 +88,10 @@ def joined(findings: Iterable[Finding], node_of: NodeOf) -> list[Finding]:
         kind = kinds.setdefault((finding.code, finding.place), _kind_of(finding))
         alike[kind].append(finding)
     grouped = [_grouped(group) for group in alike.values()]
+    partitions = {
+        id(finding): {member.place.partition_name for member in group}
+        for finding, group in zip(grouped, alike.values(), strict=True)
+    }
     nodes = {id(finding): _node(finding, node_of) for finding in grouped}
 
     def is_cause(other: Finding, finding: Finding) -> bool:
@@ -100,7 +106,7 @@ def joined(findings: Iterable[Finding], node_of: NodeOf) -> list[Finding]:
             )
             or (
                 other.code in _COPIES_OF.get(code, ())
-                and other.place.partition_name == finding.place.partition_name
+                and finding.place.partition_name in partitions[id(other)]
             )
         )
 
@@ -118,7 +124,7 @@ def joined(findings: Iterable[Finding], node_of: NodeOf) -> list[Finding]:
             effects[id(cause)].append(finding)
     stands.sort(key=lambda finding: _RANKS.get(finding.code, len(_FIRST)))
     causes = worst_first(_with_effects(finding, effects[id(finding)]) for finding in stands)
-    return sorted(causes, key=lambda finding: finding.code not in _OF_QUORUM)
+    return sorted(causes, key=lambda finding: finding.code not in _BEFORE_ALL)
 
 
 def _kind_of(finding: Finding) -> tuple[object, ...]:

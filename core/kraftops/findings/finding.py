@@ -29,6 +29,7 @@ class Severity(StrEnum):
 
 HAS_FINDINGS = 2
 """Exit code of an answer with a finding that is worse than a note."""
+BAD_ARCHIVE = "bad-archive"
 _RANKS = {severity: rank for rank, severity in enumerate(Severity)}
 
 
@@ -168,6 +169,17 @@ def unless_forbidden(finding: Finding, path: str) -> Finding:
         return finding
     cure = "give the permission to read it, or run this command as the user of the server"
     return replace(finding, cure=cure, commands=(), is_possible=True)
+
+
+def doubted(finding: Finding, torn: Iterable[Finding]) -> Finding:
+    """Return a finding, which may be for want of the rest of an archive that is *torn*."""
+    archives = [(archive.place.path.partition("!/")[0], archive.text) for archive in torn]
+    evidence = tuple(
+        Evidence(path, text) for path, text in archives if finding.place.path.startswith(f"{path}!")
+    )
+    if not evidence:
+        return finding
+    return replace(finding, is_possible=True, evidence=(*finding.evidence, *evidence))
 
 
 def worst(findings: Iterable[Finding]) -> Severity | None:

@@ -17,7 +17,9 @@ from tests.helpers.nodes.node_directories import storage
 
 def two_disks(folder: Path) -> list[Path]:
     """Make the disks of brokers 101 and 102, which led on in epoch 4; 101 has old metadata."""
-    first = broker_disk(folder / "b101", 101, {"orders-0": [(0, 100), (2, 225)]}, noted=220)
+    first = broker_disk(
+        folder / "b101", 101, {"orders-0": [(0, 100), (2, 220), (2, 225)]}, noted=220
+    )
     second = broker_disk(
         folder / "b102", 102, {"orders-0": [(0, 100), (2, 220), (4, 303)]}, noted=300
     )
@@ -86,6 +88,21 @@ def test_text_has_the_total_first(tmp_path: Path) -> None:
     assert done.code == 2
     assert done.text.startswith("80 acknowledged records and 3 possibly acknowledged records of ")
     assert "Lost if broker 102 is gone for good: records of orders-0" in done.text
+
+
+def test_exchanged_meta_properties_are_named_instead_of_cures_of_copies(tmp_path: Path) -> None:
+    with tarfile.open("docs/cluster.tar.gz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    disks = [tmp_path / f"cluster/node-{broker}/data" for broker in (101, 102)]
+    texts = [(disk / "meta.properties").read_text() for disk in disks]
+    for disk, text in zip(disks, reversed(texts), strict=True):
+        (disk / "meta.properties").write_text(text)
+
+    done = storage(tmp_path, "compare", *map(str, disks))
+
+    assert (done.code, done.text) == (3, "")
+    assert "its meta.properties is that of node 102, its content that of node 101" in done.err
+    assert "node.id=101" in done.err
 
 
 def test_old_copy_of_a_disk_is_not_merged_with_the_other(tmp_path: Path) -> None:

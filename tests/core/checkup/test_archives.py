@@ -153,10 +153,38 @@ def test_an_archive_that_is_cut_short_is_read_as_far_as_it_goes(tmp_path: Path) 
         assert (answer.code, "cannot read the rest of" in answer.err) == (2, True)
     assert len(json.loads(done["disk"].text)["directories"]) >= 4
     diagnosis = json.loads(done["doctor"].text)
-    assert diagnosis["verdict"].endswith("; 1 check could not be made")
-    assert [finding["code"] for finding in diagnosis["findings"]] == ["start-cuts-log", "incident"]
+    assert diagnosis["verdict"].startswith("incomplete: 1 loss, 1 risk; first: ")
+    assert diagnosis["verdict"].endswith("[bad-archive]; 1 check could not be made")
+    codes = ["bad-archive", "start-cuts-log", "incident"]
+    assert [finding["code"] for finding in diagnosis["findings"]] == codes
     assert {
         check["check"]
         for check in diagnosis["checks"]
         if check["reason"] == "the archive is damaged"
     } == {"copies", "room", "retention", "transactions"}
+
+
+@pytest.mark.parametrize("position", [0.5, -8], ids=["content", "checksum"])
+def test_bit_that_flipped_in_an_archive_is_no_damage_of_disks(
+    position: float, tmp_path: Path
+) -> None:
+    with tarfile.open(CLUSTER) as archive:
+        archive.extractall(tmp_path, filter="data")
+    path = packed(tmp_path / "cluster/node-101", tmp_path / "d.tar.gz")
+    content = bytearray(path.read_bytes())
+    content[int(position * len(content)) if position > 0 else int(position)] ^= 0x10
+    path.write_bytes(content)
+
+    done = run_here("doctor", "d.tar.gz", "--format", "json", program=KRAFTOPS, cwd=tmp_path)
+
+    findings = json.loads(done.text)["findings"]
+    assert (done.code, findings[0]["code"]) == (2, "bad-archive")
+    assert all(one["isPossible"] for one in findings if one["severity"] in ("loss", "stops"))
+
+
+def test_junk_after_an_archive_is_not_damage(tmp_path: Path) -> None:
+    """gzip ignores it with a warning."""
+    path = tmp_path / "d.tar.gz"
+    path.write_bytes(Path(CLUSTER).read_bytes() + b"junk" * 700)
+
+    assert [code for code, *_ in facts(path)] == [code for code, *_ in facts(CLUSTER)]

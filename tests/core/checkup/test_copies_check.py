@@ -11,6 +11,7 @@ from kraftops.checkup.diagnosis import Selection, diagnosis_of
 from kraftops.checkup.examination import Examination
 from kraftops.findings.finding import Finding
 from kraftops.recovery.node_copies import LogSource
+from kraftops.recovery.partitions.comparison import compare_disks
 
 
 @pytest.fixture
@@ -123,10 +124,50 @@ def test_exchanged_directories_of_partitions_are_told_by_their_batches(
     assert finding.code == "content-differs"
     assert finding.text == (
         "payments-0: the records of broker 101 are not those of brokers 102 and 103 from offset 0 "
-        "on: are they those of payments-1?"
+        "on, and may be those of payments-1"
     )
     assert finding.count == 2
     assert "copy neither over the other" in finding.cure
+
+
+def exchange(cluster: Path, *names: str) -> None:
+    first, second = (cluster / "node-101/data" / name for name in names)
+    first.rename(cluster / "aside")
+    second.rename(first)
+    (cluster / "aside").rename(second)
+
+
+def test_exchanged_directories_are_first_and_no_copy_of_theirs_is_the_newest(cluster: Path) -> None:
+    exchange(cluster, "orders-0", "orders-1")
+    shutil.rmtree(cluster / "node-103/data/orders-1")
+    shutil.copytree(cluster / "node-101/data/orders-0", cluster / "node-103/data/orders-1")
+    folders = [str(cluster / f"node-{broker}/data") for broker in (101, 102, 103)]
+
+    table = compare_disks([LogSource(folder, folder) for folder in folders])
+    (finding,) = severe(cluster, 101, 102, 103)
+
+    assert (finding.code, finding.count) == ("content-differs", 2)
+    assert "missing-end" in {fact.source for fact in finding.evidence}
+    assert {copy.newest.broker for copy in table.copies if copy.difference} == {103}
+    assert {copy.equal_up_to for copy in table.copies if copy.difference} == {0}
+    assert not [broker for broker in table.brokers if broker.broker == 101 and broker.gone.possible]
+    assert (table.is_safe, table.losses) == (False, [])
+    assert str(table.loss_total).startswith("What a start would cut is unknown: orders-0: the ")
+
+
+def test_exchanged_directories_of_topics_are_told_by_their_topic_ids(cluster: Path) -> None:
+    exchange(cluster, "orders-0", "payments-0")
+    folders = [str(cluster / f"node-{broker}/data") for broker in (101, 102)]
+
+    table = compare_disks([LogSource(folder, folder) for folder in folders])
+    first, *_ = severe(cluster, 101, 102)
+
+    assert (first.code, first.count) == ("other-name", 2)
+    assert "exchange their names" in first.cure
+    assert "missing-end" not in {finding.code for finding in severe(cluster, 101, 102)}
+    assert [finding.code for finding in table.findings][:2] == ["other-name", "other-name"]
+    copies = {(copy.copy.name, copy.copy.broker) for copy in table.copies}
+    assert not copies & {("orders-0", 101), ("payments-0", 101)}
 
 
 @pytest.mark.parametrize(("depth", "codes"), [("light", []), ("deep", ["content-differs"])])

@@ -62,7 +62,8 @@ def _write_copy(folder: Path, epochs: Sequence[tuple[int, int]], producer: int) 
         rows = [Record(offset, 1000 + offset, None, b"x") for offset in range(start, end)]
         if rows:
             batches.append(batch_bytes(rows, leader_epoch=epoch, producer_id=producer))
-        starts.append(f"{epoch} {start}")
+        if not starts or starts[-1].split()[0] != str(epoch):  # else a batch more
+            starts.append(f"{epoch} {start}")
         start = end
     (folder / f"{0:020}.log").write_bytes(b"".join(batches))
     text = "\n".join(["0", str(len(starts)), *starts, ""])

@@ -53,7 +53,7 @@ _KEPT = (SET_ASIDE, OTHER_DIRECTORY)
 _COPY = "copy it if you need the records"
 _CURES = {
     OTHER_DIRECTORY: "leave it: the broker tells the controller where it is",
-    OTHER_NAME: "rename it to that of the topic, if no other has it: no broker uses this one",
+    OTHER_NAME: "rename it to that of the topic; if another has that name, exchange their names",
     OTHER_BROKER: "move it to a replica, with the broker stopped, or copy it",
     SET_ASIDE: "remove it if you do not need the records",
 }
@@ -125,6 +125,12 @@ def owner_of(directory: str) -> DirectoryOwner:
     return DirectoryOwner(meta.node_id, meta.directory_id)
 
 
+def is_misnamed(image: MetadataImage, name: str, topic_id: bytes | None) -> bool:
+    """Tell whether a directory's name and its topic id are of different topics."""
+    topic = image.topics.get(topic_id) if topic_id else None
+    return topic is not None and topic.name != name
+
+
 def misplacement(
     image: MetadataImage, owner: DirectoryOwner, partition: PartitionDirectory
 ) -> Misplacement | None:
@@ -142,7 +148,7 @@ def misplacement(
     if topic is None:
         return _unknown(image, partition.topic, topic_id)
     entry = EntryKey("topics", (topic_id,))
-    if topic.name != partition.topic:
+    if is_misnamed(image, partition.topic, topic_id):
         reason = f"its topic id {to_text(topic_id)} is that of {topic.name}"
         return Misplacement(OTHER_NAME, reason, entry)
     state = image.partition(topic_id, partition.number)

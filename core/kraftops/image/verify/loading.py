@@ -29,7 +29,12 @@ from kraftops.fileio.mounts import exists
 from kraftops.fileio.reading import is_forbidden
 from kraftops.findings.finding import Finding, Place, Severity, stop_finding, unless_forbidden
 from kraftops.image.state.image import MetadataImage
-from kraftops.image.verify.directories import NO_TOPIC_ID, DirectoryOwner, misplacement
+from kraftops.image.verify.directories import (
+    NO_TOPIC_ID,
+    DirectoryOwner,
+    is_misnamed,
+    misplacement,
+)
 from kraftops.server.loader.load_plan import (
     HIGH_WATERMARK,
     RECOVERY_POINT,
@@ -76,6 +81,12 @@ def loading_findings(
         for checkpoint in directory.plan.damaged:
             yield damaged_checkpoint(checkpoint, directory.java_path)
         loads: list[PartitionLoad] = []
+        # What checkpoints know of such a name is of the other partition.
+        misnamed = {
+            os.path.basename(partition.path)
+            for partition in directory.partitions()
+            if image and is_misnamed(image, partition.topic, partition.topic_id)
+        }
         for name, (topic, number, kind) in directory.plan.folders.items():
             path = os.path.join(directory.path, name)
             settings = surroundings.topics.settings(
@@ -98,7 +109,7 @@ def loading_findings(
                 yield placed(refusal, path, topic, number, directory)
             has_start = is_whole and settings.is_tiered is False
             # A start deletes it with all that it has (`LogManager.addLogToBeDeleted`).
-            is_kept = kind is not FolderKind.DELETED
+            is_kept = kind is not FolderKind.DELETED and name not in misnamed
             if is_kept and _loses(start, directory, has_start=has_start):
                 check = check_partition(path, directory, surroundings)
                 losses = [

@@ -116,6 +116,8 @@ def _tar_members(file: LogFile, magic: bytes) -> Iterator[Member]:
                 info = unusual.member(position)
                 if info is None:
                     stream.check_end()
+                    if ending:
+                        stream.check_rest(most)
                     return
                 _refuse_bomb(info.offset_data + info.size, most, file)
                 if member := unusual.read(info):
@@ -333,6 +335,17 @@ class _Stream:
         if self._latest.count(0) != len(self._latest):
             position = self._position - len(self._latest)
             raise TornArchive(f"byte {position} of the tar archive: no header of a member")
+
+    def check_rest(self, most: int) -> None:
+        """Read on to the checksum at the end, of all that was inflated; junk after it is none.
+
+        Raises:
+            TornArchive: the checksum is wrong: any of the members may be.
+        """
+        while self._position < most and self._advance():
+            self._position = self._start + len(self._block)
+        if self._damage and "header" not in self._damage.message:
+            raise TornArchive(self._damage.message)
 
     def _advance(self) -> bool:
         """Read a block more, and drop what is before the position but for one byte."""

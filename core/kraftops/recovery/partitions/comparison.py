@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from kraftops.display.sizes import many
+from kraftops.display.sizes import many, named
 from kraftops.dump.check.findings import offsets_text
 from kraftops.findings.finding import Finding, Place, Severity, Stake, worst_first
 from kraftops.image.load.loading import load
 from kraftops.image.state.image import MetadataImage
+from kraftops.image.verify.directories import (
+    OTHER_NAME,
+    DirectoryOwner,
+    is_misnamed,
+    misplaced_finding,
+    misplacement,
+)
 from kraftops.recovery.log_copy import partition_folder, read_log
 from kraftops.recovery.node_copies import LogSource
-from kraftops.recovery.partitions.content import ContentDifference, first_difference
+from kraftops.recovery.partitions.content import ContentDifference, Identity, first_difference
 from kraftops.recovery.partitions.copies import (
     PartitionCopy,
     common_end,
@@ -34,7 +42,7 @@ from kraftops.recovery.partitions.losses import (
 from kraftops.recovery.partitions.start_order import best_copies, replacement, start_order
 from kraftops.recovery.refusal import RecoveryRefused
 
-MISSING_END = "missing-end"
+MISSING_END, CONTENT_DIFFERS = "missing-end", "content-differs"
 _ELR_FEATURE = "eligible.leader.replicas.version"
 
 
@@ -113,7 +121,9 @@ class Comparison:
         if not self.metadata_log or self.losses or not severe:
             return total_of(self.losses) if self.metadata_log else UNKNOWN_LEADERS
         gone = next((finding.text for finding in severe if finding.code == MISSING_END), None)
-        count = many(len(severe), "finding")
+        first, count = severe[0], many(len(severe), "finding")
+        if first.code in (CONTENT_DIFFERS, OTHER_NAME):
+            return LossTotal(reason=f"What a start would cut is unknown: {first}")
         text = f"No copy would be cut to that of a leader, but the copies have {count}"
         return LossTotal(reason=f"Records are lost: {gone}" if gone else text)
 
@@ -122,11 +132,7 @@ class Comparison:
         """The copies that must be replaced before the brokers start in any order."""
         if self.has_order:
             return []
-        return [
-            replacement(copy, leaders)
-            for copy, leaders in best_copies(self.losses)
-            if copy.name not in self.of_other_content
-        ]
+        return [replacement(copy, leaders) for copy, leaders in best_copies(self.losses)]
 
     @property
     def differing(self) -> list[ComparedCopy]:
@@ -166,14 +172,54 @@ def compare(copies: Iterable[PartitionCopy], *, is_deep: bool = False) -> Compar
         by_partition.setdefault(key, []).append(copy)
     partitions = [newest_by_broker(by_partition[key]) for key in sorted(by_partition)]
     compared = [
-        _compared(copy, newest_of(partition.values()), is_deep=is_deep)
+        copy
         for partition in partitions
-        for _, copy in sorted(partition.items())
+        for copy in _compared_partition([*partition.values()], is_deep=is_deep)
     ]
     ids = sorted({copy.copy.broker for copy in compared})
-    brokers = [_broker(broker, partitions, compared) for broker in ids]
+    foreign = {copy.copy for copy in compared if copy.difference}
+    own = [
+        {broker: copy for broker, copy in partition.items() if copy not in foreign}
+        for partition in partitions
+    ]
+    brokers = [_broker(broker, own, compared) for broker in ids]
     brokers.sort(key=lambda broker: (-broker.newest_alone, broker.broker))
     return Comparison(tuple(compared), tuple(brokers))
+
+
+def _other_content(table: Comparison) -> Iterator[Finding]:
+    """Yield the partitions whose copies have other records at the same offsets."""
+    owners: dict[Identity, set[str]] = defaultdict(set)
+    for compared in table.copies:
+        for identity in (compared.difference or ())[1:]:
+            owners[identity].add(compared.copy.name)
+    for name in sorted(table.of_other_content):
+        copies = [compared for compared in table.copies if compared.copy.name == name]
+        other = [compared for compared in copies if compared.difference]
+        like_newest = [compared for compared in copies if not compared.difference]
+        difference = other[0].difference
+        assert difference
+        odd, usual = (
+            named("broker", [compared.copy.broker for compared in side])
+            for side in (other, like_newest)
+        )
+        text = f"{name}: the records of {odd} are not those of {usual} from offset "
+        text += f"{difference.offset} on"
+        if elsewhere := sorted(owners[difference.mine] - {name}):
+            text += f", and may be those of {elsewhere[0]}"
+        yield Finding(
+            CONTENT_DIFFERS,
+            Severity.LOSS,
+            text,
+            Place(topic=other[0].copy.topic, partition=other[0].copy.number),
+            "copy neither over the other, and start none of these brokers before it is known which "
+            "is right: if directories of partitions were exchanged, exchange them again",
+            tuple(
+                shlex.join(("kraftops", "dump-log", side[0].copy.place, "--limit", "3"))
+                for side in (other, like_newest)
+            ),
+            consequence="whichever leads, consumers read its records, and followers keep their own",
+        )
 
 
 def _gone(copies: Iterable[ComparedCopy]) -> Iterator[Finding]:
@@ -198,6 +244,16 @@ def _gone(copies: Iterable[ComparedCopy]) -> Iterator[Finding]:
             )
 
 
+def _misnamed(disks: Iterable[BrokerDisk], image: MetadataImage) -> Iterator[Finding]:
+    """Yield the directories that have the topic id of another topic: they are no copies."""
+    for disk in disks:
+        for partition in disk.directory.partitions():
+            misplaced = misplacement(image, DirectoryOwner(disk.node_id, None), partition)
+            if misplaced and misplaced.code == OTHER_NAME:
+                path = disk.directory.path
+                yield misplaced_finding(disk.node_id, path, partition, misplaced)
+
+
 def _refuse_several(disks: Iterable[BrokerDisk]) -> None:
     """Refuse an old copy of a disk beside another one: which is served is unknown."""
     places: dict[tuple[int, str], str] = {}
@@ -210,11 +266,25 @@ def _refuse_several(disks: Iterable[BrokerDisk]) -> None:
                 raise RecoveryRefused("several-logs", f"{text} {disk.directory.path}", hint)
 
 
+def _compared_partition(copies: Sequence[PartitionCopy], *, is_deep: bool) -> list[ComparedCopy]:
+    """Compare with the newest copy; with that of the others where most have other records."""
+    newest = newest_of(copies)
+    ordered = sorted(copies, key=lambda copy: copy.broker)
+    compared = [_compared(copy, newest, is_deep=is_deep) for copy in ordered]
+    others = [copy.copy for copy in compared if copy.difference]
+    if 2 * len(others) <= len(copies):
+        return compared
+    newest = newest_of(others)
+    return [_compared(copy, newest, is_deep=is_deep) for copy in ordered]
+
+
 def _compared(copy: PartitionCopy, newest: PartitionCopy, *, is_deep: bool) -> ComparedCopy:
     end = common_end(copy, newest)
     if copy is newest:
         return ComparedCopy(copy, newest, end)
-    return ComparedCopy(copy, newest, end, *first_difference(copy, newest, end, is_deep=is_deep))
+    is_compared, difference = first_difference(copy, newest, end, is_deep=is_deep)
+    equal_up_to = difference.offset if difference else end
+    return ComparedCopy(copy, newest, equal_up_to, is_compared, difference)
 
 
 def _broker(
@@ -267,8 +337,13 @@ def compare_disks(sources: Sequence[LogSource], *, is_deep: bool = False) -> Com
     newest = max(sound, key=lambda log: log.rank, default=None)
     image = load([newest.folder]) if newest else MetadataImage()
     assigned = assignments(image)
-    led = copies_to_be_led(assigned, disks)
-    table, lost = compare(led, is_deep=is_deep), losses(assigned, led)
+    led = [
+        copy
+        for copy in copies_to_be_led(assigned, disks)
+        if not is_misnamed(image, copy.topic, copy.topic_id)
+    ]
+    table = compare(led, is_deep=is_deep)
+    lost = [loss for loss in losses(assigned, led) if loss.copy.name not in table.of_other_content]
     has_elr = image.features.get(_ELR_FEATURE, (0,))[0] > 0
     order = start_order([broker.broker for broker in table.brokers], lost, has_elr=has_elr)
     ranks = {broker: rank for rank, broker in enumerate(order or ())}
@@ -279,6 +354,11 @@ def compare_disks(sources: Sequence[LogSource], *, is_deep: bool = False) -> Com
         metadata_log=newest.name if newest else None,
         losses=lost,
         findings=worst_first(
-            [*_gone(table.copies), *(finding for disk in disks for finding in disk.findings)]
+            [
+                *_misnamed(disks, image),
+                *_other_content(table),
+                *_gone(table.copies),
+                *(finding for disk in disks for finding in disk.findings),
+            ]
         ),
     )
