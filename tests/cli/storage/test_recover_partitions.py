@@ -317,7 +317,7 @@ def test_printed_command_packs_what_is_read(tmp_path: Path) -> None:
     (tmp_path / "b102" / ".kafka_cleanshutdown").touch()
     (tmp_path / "b102" / "recovery-point-offset-checkpoint").write_text("0\n1\norders 0 303\n")
     hint = refusal(node, *SELF, disks[0])["hint"]
-    command = hint.partition(": ")[2].partition("; then ")[0]
+    command = hint.partition(": ")[2].partition("; of a broker")[0]
     line = command.replace("/var/lib/kafka", shlex.quote(str(tmp_path / "b102")))
     line = line.replace("/etc/kafka/", "")
     subprocess.run(["sh", "-c", line], cwd=node, check=True)
