@@ -66,7 +66,7 @@ class Examination:
             ]
             directories: dict[int | None, list[str]] = defaultdict(list)
             for source in self.sources if paths else ():
-                if source.folder.startswith(top):
+                if f"{source.folder}/".startswith(f"{top.rstrip('/')}/"):
                     node_id = read_log_directory(source.folder).node_id
                     directories[node_id].append(source.folder)
             nearby, refused = load_configs(paths, self.target)
