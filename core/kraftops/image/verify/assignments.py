@@ -145,7 +145,7 @@ def _assignment_findings(node: Node, image: MetadataImage) -> Iterator[Finding]:
     for key, partition_state in replicas_on(node.config.node_id, image):
         if key not in present:
             topic, number = image.topics[key[0]].name, key[1]
-            yield _missing_partition(node.config.node_id, topic, number, partition_state, paths)
+            yield missing_partition(node.config.node_id, topic, number, partition_state, paths)
 
 
 def _with_known_id(finding: Finding, image: MetadataImage) -> Finding:
@@ -163,7 +163,7 @@ def _with_known_id(finding: Finding, image: MetadataImage) -> Finding:
     return replace(finding, cure=cure, commands=(write_command(path, lines),))
 
 
-def _missing_partition(
+def missing_partition(
     own: int, topic: str, number: int, partition: PartitionState, paths: Mapping[bytes | None, str]
 ) -> Finding:
     assigned = partition.directories[partition.replicas.index(own)]

@@ -12,6 +12,7 @@ from kraftops.dump.check.findings import offsets_text
 from kraftops.findings.finding import Finding, Place, Severity, Stake, worst_first
 from kraftops.image.load.loading import load
 from kraftops.image.state.image import MetadataImage
+from kraftops.image.verify.assignments import missing_partition, replicas_on
 from kraftops.image.verify.directories import (
     OTHER_NAME,
     DirectoryOwner,
@@ -358,7 +359,35 @@ def compare_disks(sources: Sequence[LogSource], *, is_deep: bool = False) -> Com
                 *_misnamed(disks, image),
                 *_other_content(table),
                 *_gone(table.copies),
+                *_missing(disks, image),
                 *(finding for disk in disks for finding in disk.findings),
             ]
         ),
     )
+
+
+def _missing(disks: Sequence[BrokerDisk], image: MetadataImage) -> Iterator[Finding]:
+    """Yield the partitions in sync on brokers that all given directories of these lack."""
+    by_node: defaultdict[int, list[BrokerDisk]] = defaultdict(list)
+    for disk in disks:
+        if not disk.is_packed:
+            by_node[disk.node_id].append(disk)
+    for node_id, of_node in by_node.items():
+        registered = image.brokers.get(node_id)
+        if registered is None:
+            continue
+        paths = {
+            disk.directory.meta.directory_id: disk.directory.java_path
+            for disk in of_node
+            if disk.directory.meta
+        }
+        names = {copy.name for disk in of_node for copy in disk.copies}
+        # One formatted anew has another id; but other directories of the broker may not be given.
+        are_all = len(of_node) >= len(image.broker_state(registered, whole=False)["logDirs"])
+        for (topic_id, number), state in replicas_on(node_id, image):
+            topic = image.topics[topic_id].name
+            is_here = state.directories[state.replicas.index(node_id)] in paths or are_all
+            if f"{topic}-{number}" not in names and is_here:
+                finding = missing_partition(node_id, topic, number, state, paths)
+                if finding.is_severe:
+                    yield finding

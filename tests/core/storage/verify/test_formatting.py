@@ -132,3 +132,14 @@ def test_misspelt_key_of_a_refused_configuration_is_named(cluster: Path) -> None
     _, (finding,) = load_configs([LocalKafka(str(config))], None)
 
     assert finding.cure.startswith("correct controller.quorum.voter to controller.quorum.voters; ")
+
+
+def test_compare_counts_what_a_broker_formatted_anew_lacks(cluster: Path) -> None:
+    empty(cluster, 103)
+    storage(cluster, "format", "-c", "node-103.properties", "-t", CLUSTER_ID)
+
+    done = storage(cluster, "compare", *(f"node-{node_id}/data" for node_id in IDS[3:]))
+
+    assert done.code == 2
+    assert "No records of the given copies would be cut" not in done.text
+    assert "mail-0: it is missing" in done.text
