@@ -367,27 +367,24 @@ def compare_disks(sources: Sequence[LogSource], *, is_deep: bool = False) -> Com
 
 
 def _missing(disks: Sequence[BrokerDisk], image: MetadataImage) -> Iterator[Finding]:
-    """Yield the partitions in sync on brokers that all given directories of these lack."""
+    """Yield the partitions in sync on brokers whose given directories were all formatted anew.
+
+    Directories that are registered may be a part of those of the broker, or exchanged.
+    """
     by_node: defaultdict[int, list[BrokerDisk]] = defaultdict(list)
     for disk in disks:
         if not disk.is_packed:
             by_node[disk.node_id].append(disk)
     for node_id, of_node in by_node.items():
-        registered = image.brokers.get(node_id)
-        if registered is None:
+        broker = image.brokers.get(node_id)
+        registered = image.broker_state(broker, whole=False)["logDirs"] if broker else ()
+        metas = [disk.directory.meta for disk in of_node if disk.directory.meta]
+        if any(meta.directory_id in registered for meta in metas) or len(of_node) < len(registered):
             continue
-        paths = {
-            disk.directory.meta.directory_id: disk.directory.java_path
-            for disk in of_node
-            if disk.directory.meta
-        }
         names = {copy.name for disk in of_node for copy in disk.copies}
-        # One formatted anew has another id; but other directories of the broker may not be given.
-        are_all = len(of_node) >= len(image.broker_state(registered, whole=False)["logDirs"])
-        for (topic_id, number), state in replicas_on(node_id, image):
+        for (topic_id, number), state in replicas_on(node_id, image) if registered else ():
             topic = image.topics[topic_id].name
-            is_here = state.directories[state.replicas.index(node_id)] in paths or are_all
-            if f"{topic}-{number}" not in names and is_here:
-                finding = missing_partition(node_id, topic, number, state, paths)
+            if f"{topic}-{number}" not in names:
+                finding = missing_partition(node_id, topic, number, state, {})
                 if finding.is_severe:
                     yield finding
