@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from kraftops.findings.finding import Severity
 from kraftops.report.page.render import page
 
 pytest.importorskip("selenium", reason="needs selenium")
@@ -26,6 +27,7 @@ pytestmark = pytest.mark.skipif(bool(MISSING), reason=MISSING)
 SAMPLE: dict[str, Any] = json.loads(
     (Path(__file__).parents[1] / "data/report/sample.json").read_text("utf-8")
 )
+SAMPLE["findings"].sort(key=lambda row: [*Severity].index(row["severity"]))  # as a report is
 NASTY = (
     '"><img src=x onerror="window.hacked=1"><script>window.hacked=1</script>\u202e\x1b[31m'
     + "w" * 900
