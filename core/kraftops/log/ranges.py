@@ -12,7 +12,10 @@ from kraftops.log.indexes import OffsetEntry
 from kraftops.log.log_file import LogFile
 
 _BLOCK = 64 * 1024  # one read has the lengths of several small batches
-_LENGTH = Struct(">i").unpack_from
+_OPENING = Struct(">qiib")  # base offset, length, leader epoch (of old messages a checksum), magic
+_NEWEST_MAGIC = 2
+# Offsets of a segment are kept relative to its base, in 4 bytes (`LogSegment.ensureOffsetInRange`).
+_OFFSETS_OF_A_SEGMENT = 1 << 31
 
 FileId = tuple[int, int]
 """Device and inode."""
@@ -103,23 +106,28 @@ def _cuts(log: LogFile, start: int, stop: int, target_bytes: int) -> Iterator[in
     """Yield the positions where ranges begin, except the first.
 
     Only the lengths of the batches are followed, from the first on: a payload may look like a
-    batch, so that no other way is safe. Behind an impossible length nothing is known of batches. A
-    batch that is shorter than its header is shown with the bytes after it, hence not cut off from
-    them.
+    batch, so that no other way is safe. After an impossible length nothing is known of batches, nor
+    after one that leads to bytes with which no batch of this segment begins. A batch that is
+    shorter than its header is shown with the bytes after it, hence not cut off from them.
     """
-    base, size, next_cut = start, HEADER_SIZE, target_bytes
-    while base + LOG_OVERHEAD <= stop:
+    base, size, next_cut, offset_before = start, HEADER_SIZE, target_bytes, None
+    while base + _OPENING.size <= stop:
         try:
             block = log.read_at(base, min(_BLOCK, stop - base))
         except SourceError:
             return  # reading the range reports it
-        index, last = 0, len(block) - LOG_OVERHEAD
+        index, last = 0, len(block) - _OPENING.size
         if last < 0:
             return
         while index <= last:
-            length: int = _LENGTH(block, index + 8)[0]
-            if length < SMALLEST_LENGTH:
+            offset, length, _, magic = _OPENING.unpack_from(block, index)
+            if offset_before is None:
+                offset_before = offset
+            if length < SMALLEST_LENGTH or not 0 <= magic <= _NEWEST_MAGIC:
                 return
+            if not 0 <= offset - offset_before < _OFFSETS_OF_A_SEGMENT:
+                return
+            offset_before = offset
             if index >= next_cut and size >= HEADER_SIZE:
                 yield base + index
                 next_cut = index + target_bytes

@@ -7,7 +7,7 @@ import pytest
 
 from kraftops.errors import SourceError
 from kraftops.log import ranges
-from kraftops.log.batch import Batch, Record
+from kraftops.log.batch import LOG_OVERHEAD, Batch, Record
 from kraftops.log.indexes import OffsetEntry
 from kraftops.log.log_file import LogFile
 from kraftops.log.ranges import ByteRange, cut_by_index
@@ -92,6 +92,24 @@ def test_all_behind_an_impossible_length_is_one_range(tmp_path: Path, length: in
 
     assert [cut.stop for cut in planned][-1] == len(BATCH) * 52
     assert len(planned) <= 2
+
+
+@pytest.mark.parametrize("offset", [0, 1 << 40])
+def test_a_length_that_leads_into_another_batch_begins_no_range(
+    offset: int, tmp_path: Path
+) -> None:
+    """The bytes there have the length and the magic of a batch by chance."""
+    path = tmp_path / "0.log"
+    inner = patched(BATCH, 0, offset.to_bytes(8))
+    later = [batch_bytes([Record(2 + number, 0, None, inner)]) for number in range(50)]
+    into = later[0].index(inner)
+    sound = batch_bytes([Record(1, 0, None, bytes(100))])
+    damaged = patched(sound, 8, (len(sound) + into - LOG_OVERHEAD).to_bytes(4))
+    path.write_bytes(BATCH + damaged + b"".join(later))
+
+    starts = [cut.start for cut in cut_file(str(path), 1)]
+
+    assert starts == [0, len(BATCH)]
 
 
 def test_payload_that_looks_like_batches_begins_no_range(tmp_path: Path) -> None:
