@@ -43,7 +43,8 @@ def format_cure(text: str, config: str, cluster_id: str | None, *options: str) -
 def rewrite_cure(text: str, config: str, cluster_id: str | None, *options: str) -> Cure:
     """Return the cure that changes the cluster id of a node, with its configuration file."""
     if (safe_id := safe_cluster_id(cluster_id)) is None:
-        return Cure(f"{text}: {_SOURCE_OF_ID.format(option='kafka-storage rewrite --cluster-id')}")
+        option = " ".join(["kafka-storage rewrite", *options, "--cluster-id"])
+        return Cure(f"{text}: {_SOURCE_OF_ID.format(option=option)}")
     separator = "=" if safe_id.startswith("-") else " "
     command = f"{_rewrite(config)} --cluster-id{separator}{safe_id}"
     return Cure(text, (" ".join([command, *options]),))

@@ -99,6 +99,15 @@ def run_hints(config: Config) -> None:
                 subprocess.run(["sh", "-c", command], check=True, capture_output=True)
 
 
+def rewrite_with_cluster_id(config: Config) -> None:
+    """Run the command that the hint of the finding names, with the id of the cluster."""
+    text = " ".join(finding.cure for finding in verified(config))
+    options = re.search("kafka-storage (rewrite .*--cluster-id) from", text)
+    assert options, text
+    done = storage(*options[1].split(), CLUSTER_ID, "-c", str(config.path))
+    assert done.code == 0, done.err
+
+
 def voter_with_its_directory(config: Config) -> None:
     """Set the directory id that the hint of the finding names."""
     text = " ".join(finding.cure for finding in verified(config))
@@ -235,7 +244,7 @@ CASES = {
         ENDS,
         "d1: its meta.properties has no node id and no cluster id",
         written(f"d1/{META}", b"version=0\n"),
-        run_hints,
+        rewrite_with_cluster_id,
     ),
     "version 2": Case(
         "static",
@@ -251,7 +260,7 @@ CASES = {
     "no cluster id": Case(
         "static",
         ENDS,
-        r"cluster.id was not found\.; .*, or write .*cluster.id=ID",
+        r"cluster.id was not found\.; .*, or write .*cluster.id=\(that of the other nodes\)",
         with_properties({"cluster.id": None}),
     ),
     "no node id": Case(
