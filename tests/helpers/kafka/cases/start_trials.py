@@ -243,9 +243,9 @@ class StartTrials:
                 node.wait_ready()
                 assert until(lambda: has_grown(at(config, LOG)), LIMIT)
                 node.stop(LIMIT)
-            if is_closed(config):
+            if is_closed(config) and last_segment(at(config, LOG)).stat().st_size:
                 return config
-        raise AssertionError("the controller did not close its metadata log")
+        raise AssertionError("the controller did not close its metadata log amid a segment")
 
 
 def is_closed(config: Config) -> bool:
@@ -253,7 +253,10 @@ def is_closed(config: Config) -> bool:
     return (at(config, LOG) / f"{end_of_log(config):020}.snapshot").exists()
 
 
+def last_segment(log: Path) -> Path:
+    return max(log.glob("*.log"))
+
+
 def has_grown(log: Path) -> bool:
     """Tell whether there are several segments, with several batches in the last one."""
-    segments = sorted(log.glob("*.log"))
-    return len(segments) > 2 and segments[-1].stat().st_size > 500
+    return len(list(log.glob("*.log"))) > 2 and last_segment(log).stat().st_size > 500
