@@ -24,19 +24,24 @@ def finding_line(finding: Finding) -> str:
 
 
 def finding_blocks(console: Console, findings: Iterable[Finding]) -> Iterator[str]:
-    """Yield the worst findings first, each with its evidence, its cure, and commands to paste.
+    """Yield the worst findings first, each as a block."""
+    for finding in worst_first(findings):
+        yield from finding_block(console, finding)
+
+
+def finding_block(console: Console, finding: Finding) -> Iterator[str]:
+    """Yield a finding with its evidence, its cure, and commands to paste.
 
     A command stands alone on its line, which is not folded.
     """
-    for finding in worst_first(findings):
-        severity = f"possible {finding.severity}" if finding.is_possible else str(finding.severity)
-        yield f"{console.painted(severity, STYLES[finding.severity])}: {escaped(str(finding))}"
-        yield f" [{escaped(finding.code)}]\n"
-        for fact in finding.evidence:
-            yield f"   evidence: {escaped(str(fact))}\n"
-        if finding.consequence:
-            yield f"   so: {escaped(finding.consequence)}\n"
-        if finding.cure:
-            yield f"   cure: {escaped(finding.cure)}\n"
-        for command in finding.commands:
-            yield f"   {escaped(command)}\n"
+    severity = f"possible {finding.severity}" if finding.is_possible else str(finding.severity)
+    yield f"{console.painted(severity, STYLES[finding.severity])}: {escaped(str(finding))}"
+    yield f" [{escaped(finding.code)}]\n"
+    for fact in finding.evidence:
+        yield f"   evidence: {escaped(str(fact))}\n"
+    if finding.consequence:
+        yield f"   so: {escaped(finding.consequence)}\n"
+    if finding.cure:
+        yield f"   cure: {escaped(finding.cure)}\n"
+    for command in finding.commands:
+        yield f"   {escaped(command)}\n"

@@ -205,12 +205,13 @@ def _text(console: Console, diagnosis: Diagnosis) -> Iterator[str]:
     from kraftops.checkup.checks import Status
     from kraftops.checkup.diagnosis import CHECK
     from kraftops_terminal.escaping import escaped
-    from kraftops_terminal.findings import finding_blocks
+    from kraftops_terminal.findings import finding_block
     from kraftops_terminal.tables import table_of, table_text
 
     severe = any(finding.is_severe for finding in diagnosis.findings)
     yield console.painted(escaped(diagnosis.verdict), "bad" if severe else "good") + "\n\n"
-    yield from finding_blocks(console, diagnosis.findings)
+    for finding in diagnosis.findings:  # its cause first, not only by severity
+        yield from finding_block(console, finding)
     if diagnosis.findings:
         yield "\n"
     skipped: dict[str | None, list[str]] = defaultdict(list)

@@ -32,7 +32,7 @@ _HADOOP = "it needs Hadoop's libhdfs and CLASSPATH, and JAVA_HOME"
 _LEAST = 64 << 10  # bytes of a request out of order
 _NEAR = 1 << 20  # bytes that are skipped sooner than requested anew
 _OBJECT_STORES = frozenset({"s3", "gcs", "abfs"})  # there the names of files make directories
-_ASKED_AT_ONCE = 16  # files: a store answers for each in some 10 ms, whatever is read of it
+_ASKED_AT_ONCE = 16  # files: a store takes some 10 ms to answer, however little is read
 AHEAD = "kraftops-ahead"
 """Name of threads that read ahead."""
 

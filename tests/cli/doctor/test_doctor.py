@@ -267,3 +267,17 @@ def test_missing_configuration_is_told_as_such() -> None:
     done = doctor("-c", "no-such.properties")
 
     assert (done.code, "No such file" in done.err) == (4, True)
+
+
+def test_lost_quorum_is_printed_before_the_losses_of_partitions(tmp_path: Path) -> None:
+    with tarfile.open("docs/cluster.tar.gz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    for node in ("node-1", "node-2"):
+        shutil.rmtree(tmp_path / "cluster" / node / "data")
+        (tmp_path / "cluster" / node / "data").mkdir()
+
+    done = doctor(".", cwd=tmp_path / "cluster")
+
+    verdict, _, first, *_ = done.text.splitlines()
+    assert "first: the quorum is lost: " in verdict
+    assert first.startswith("stops: the quorum is lost: ")

@@ -56,7 +56,7 @@ class Mistake(NamedTuple):
 class Identities:
     """Nodes with directories of others, and what their mistakes are where evidence decides.
 
-    What follows from a wrong identity is no finding.
+    Findings that only follow from a wrong identity are left out.
     """
 
     mistakes: Sequence[Mistake] = ()

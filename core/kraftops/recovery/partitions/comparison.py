@@ -246,7 +246,7 @@ def _gone(copies: Iterable[ComparedCopy]) -> Iterator[Finding]:
 
 
 def _misnamed(disks: Iterable[BrokerDisk], image: MetadataImage) -> Iterator[Finding]:
-    """Yield the directories that have the topic id of another topic: they are no copies."""
+    """Yield the directories with the id of another topic, which are not copies of theirs."""
     for disk in disks:
         for partition in disk.directory.partitions():
             misplaced = misplacement(image, DirectoryOwner(disk.node_id, None), partition)

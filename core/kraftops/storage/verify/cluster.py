@@ -47,7 +47,7 @@ def _identities(nodes: Sequence[Node]) -> Iterator[Finding]:
                 f"its cluster id is {node.cluster_id}, and {first.config.path} has "
                 f"{first.cluster_id}"
             )
-            text = "change the one that is wrong: this one, if it is no node of another cluster"
+            text = "change the wrong one: this one, unless it belongs to another cluster"
             rewriting = rewrite_cure(text, config.path, common)
             yield stop_finding("other-cluster", problem, Place(file=config.path), *rewriting)
 

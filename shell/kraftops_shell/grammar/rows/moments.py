@@ -128,8 +128,8 @@ Several values of a flag are separated by commas.""",
         details="""\
 A line for each incident: begin, end or "still", cause, and in words what it did: partitions without
 a leader and under min ISR, unclean elections, who led instead, and how long until all was in sync.
-The start of a cluster is no incident. kraftops-incidents(1) has the rules by which the log tells
-causes apart.""",
+The start of a cluster is not an incident. kraftops-incidents(1) has the rules by which causes are
+told apart.""",
         examples=(
             ("incidents", "all of the log"),
             ("incidents --since 14:00", "since two o'clock of its last day"),
