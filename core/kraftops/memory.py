@@ -22,6 +22,7 @@ from kraftops.errors import UsageError
 VARIABLE = "KRAFTOPS_MAX_MEMORY"
 """The environment variable of the memory in bytes, by which child processes and workers know it."""
 DEFAULT = 256 << 20
+"""Bytes of memory: above a broker's largest request, 100 MiB (`socket.request.max.bytes`)."""
 LEAST_SHARE = 1 << 20
 """Bytes that each worker may take without waiting: the default of `max.message.bytes`, about."""
 _LARGEST_FREED_BLOCK = 30 << 20  # below DEFAULT_MMAP_THRESHOLD_MAX of glibc's malloc, 32 MiB

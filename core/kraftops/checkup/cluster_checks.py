@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from kraftops.checkup.examination import Examination
 from kraftops.display.sizes import many
-from kraftops.display.times import iso_time
+from kraftops.display.times import DAY_MS, iso_time
 from kraftops.engine.timeline_contract import MIN_ISR
 from kraftops.errors import DecodeError, WireError
 from kraftops.fileio.mounts import archive_of
@@ -34,7 +34,6 @@ from kraftops.timeline.changes import read_changes
 from kraftops.timeline.incidents import incidents_of
 from kraftops.wire.auth.validity import validities
 
-_DAY_MS = 86_400_000
 _ASKED = ("-C", "HOST:PORT")
 _LARGEST_LOG = 64 << 20
 """Bytes of a metadata log that a light examination replays for incidents: about a second."""
@@ -166,7 +165,7 @@ def incidents(examination: Examination) -> Iterator[Finding]:
         return
     end = newest_time(names) or examination.now
     for incident in incidents_of(
-        read_changes(names, since=limits_of(None, end - _DAY_MS), is_for_incidents=True)
+        read_changes(names, since=limits_of(None, end - DAY_MS), is_for_incidents=True)
     ):
         yield Finding(
             "unclean-elections" if incident.unclean else "incident",

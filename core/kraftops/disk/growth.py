@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-DAY_MS = 86_400_000
+from kraftops.display.times import DAY_MS
+
 _SHORTEST_MS = 3_600_000
 """A rate of less than an hour says nothing about a day."""
 

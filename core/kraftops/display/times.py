@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-_DAY_MS = 86_400_000
+DAY_MS = 86_400_000
 _YEAR_1, _YEAR_10000 = -62_135_596_800_000, 253_402_300_800_000
 
 
@@ -30,7 +30,7 @@ def time_fields(name: str, time: int | None) -> dict[str, Any]:
 
 def span_text(span: int) -> str:
     """Return a number of ms in words: the two largest units, as 3 d 4 h."""
-    units = (("d", _DAY_MS), ("h", 3_600_000), ("min", 60_000), ("s", 1000), ("ms", 1))
+    units = (("d", DAY_MS), ("h", 3_600_000), ("min", 60_000), ("s", 1000), ("ms", 1))
     parts: list[str] = []
     for unit, size in units:
         count, span = divmod(span, size)

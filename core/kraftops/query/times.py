@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
-from kraftops.display.times import iso_time
+from kraftops.display.times import DAY_MS, iso_time
 from kraftops.errors import UsageError
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 Time: TypeAlias = "date | int | str"
 """A time; a number is in ms since the epoch, a text as of `--since`."""
 _UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
-_DAY = 86_400_000
 _EARLIEST = -(1 << 63)
 _TIME_OF_DAY = re.compile(
     r"(yesterday )?([01]?[0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9])(?:[.]([0-9]{3}))?)?Z?"
@@ -70,8 +69,8 @@ def span_end(until: str, since: int | None, end: int | None) -> int | None:
     if until.removeprefix("@").startswith("-"):
         return end
     if since is not None:
-        return since + _DAY
-    return None if end is None else end - end % _DAY + _DAY - 1
+        return since + DAY_MS
+    return None if end is None else end - end % DAY_MS + DAY_MS - 1
 
 
 def day_note(text: str, time: int) -> str | None:
@@ -87,8 +86,8 @@ def _time_of_day(text: str) -> re.Match[str] | None:
 def _on_last_day(of_day: re.Match[str], end: int) -> int:
     """Return the last time of day that is not after *end*; yesterday is the day before its day."""
     hours, minutes, seconds, ms = (int(part or 0) for part in of_day.groups()[1:])
-    time = end - end % _DAY + ((hours * 60 + minutes) * 60 + seconds) * 1000 + ms
-    return time - _DAY if of_day[1] or time > end else time
+    time = end - end % DAY_MS + ((hours * 60 + minutes) * 60 + seconds) * 1000 + ms
+    return time - DAY_MS if of_day[1] or time > end else time
 
 
 def _refusal(text: str) -> UsageError:

@@ -37,7 +37,7 @@ from kraftops.timeline.words import endpoint_text
 
 Worst = TypeVar("Worst", WorstPartition, WorstTopic)
 
-MOST_BROKERS = 1000
+MOST_BROKERS = 1000  # more than any known cluster has; a page of hostile metadata ends
 MOST_SERIES = 8
 """The busiest brokers of each name of series."""
 _STATES: dict[str, BandState] = {

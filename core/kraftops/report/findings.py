@@ -17,7 +17,7 @@ from kraftops.report.document import Log, NodeBands, OpenTransaction, Timeline
 from kraftops.report.metadata_log import MetadataLog
 from kraftops.timeline.rules import FLAPS
 
-MOST_FINDINGS = 200
+MOST_FINDINGS = 200  # more are not read one by one; the page says how many it leaves out
 UNCLEAN = "unclean-elections"
 """The code of a loss that incidents tell, too."""
 NEW_LEADERS = 3

@@ -26,6 +26,8 @@ from kraftops.report.document import (
     Sizes,
 )
 
+# Rows of a page: more are not read one by one. The page counts those that it leaves out, and
+# `dump-log --summary` has them all.
 MOST_LOGS = 200
 MOST_GROUPS = 200
 MOST_TRANSACTIONS = 200

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from kraftops.display.times import DAY_MS
 from kraftops.engine.timeline_contract import Timeline, TimelineRequest
 from kraftops.errors import SourceError
 from kraftops.findings.finding import Finding
@@ -31,9 +32,8 @@ from kraftops.records import metadata
 from kraftops.records.dialects import KAFKA_DIALECT
 from kraftops.records.meaning import Unknown
 
-_DAY = 86_400_000
 _EARLIEST = 1_293_840_000_000  # 2011, when Kafka was published; bootstrap records have time 0
-_MOST_LEADERSHIPS = 500
+_MOST_LEADERSHIPS = 500  # bands that a timeline of 1,000 pixels can tell apart
 MOST_CHANGES = 600
 """Changes that a page has: of each table the latest so many are kept."""
 
@@ -135,7 +135,7 @@ def _read(
 ) -> _Read | None:
     """Read files of a log; None if the snapshot among them is not whole."""
     image = MetadataImage(KAFKA_DIALECT)
-    request = TimelineRequest(span.since or 0, _EARLIEST, span.now + _DAY, kept=MOST_CHANGES)
+    request = TimelineRequest(span.since or 0, _EARLIEST, span.now + DAY_MS, kept=MOST_CHANGES)
     image.fold.keep_time(request)
     listener = _Listener(image)
     if not plan[0].is_snapshot:

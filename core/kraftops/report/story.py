@@ -16,7 +16,7 @@ from kraftops.timeline.incidents import Incident, incidents_of
 
 MOST_CHANGES = 20_000
 """Changes that are grouped: each takes 20 µs, and a report about three times its summary."""
-MOST_INCIDENTS = 200
+MOST_INCIDENTS = 200  # the last ones are read; the page says how many it leaves out
 _MOST_SENTENCES = 3  # the paragraph is read at a glance
 _AROUND = 60_000
 """ms before and after an incident that a report of it has: what led to it, and what followed."""

@@ -2,7 +2,8 @@
 
 import pytest
 
-from kraftops.disk.growth import DAY_MS, Growth, SegmentFile, growth_of
+from kraftops.disk.growth import Growth, SegmentFile, growth_of
+from kraftops.display.times import DAY_MS
 
 HOUR = DAY_MS // 24
 

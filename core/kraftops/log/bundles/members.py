@@ -21,7 +21,7 @@ from kraftops.memory import MOST_RATIO
 if TYPE_CHECKING:
     from zipfile import ZipFile, ZipInfo
 
-MOST_MEMBERS = 1_000_000
+MOST_MEMBERS = 1_000_000  # more than any broker has files; all their names are held
 ANY_RATIO_BYTES = 4 << 30
 """Inflated bytes that are never too many: those of two hundred logs with preallocated indexes."""
 TOO_LARGE = "unpack it, if that is right, and name the directory"

@@ -45,8 +45,8 @@ _UNFINISHED = ".tmp"
 _HDFS = "hdfs"
 _MOST_COPIED = {"s3": 5 << 30, "abfs": 256 << 20}
 """Bytes that a request to copy takes, by the type of a file system."""
-_COPIES = 16
-_BLOCK = 8 << 20
+_COPIES = 16  # requests at a time: a copy inside a store is mostly waiting
+_BLOCK = 8 << 20  # a part of an upload; S3 takes none below 5 MiB
 
 
 def part_name(number: int, splits: int = 1) -> str:

@@ -16,13 +16,13 @@ from kraftops.uris import is_remote
 if TYPE_CHECKING:
     from kraftops.spark.session.session import Session
 
-LEAST_BYTES = 16 << 20
-MOST_BYTES = 256 << 20
+LEAST_BYTES = 16 << 20  # below it a task takes longer to begin than to read
+MOST_BYTES = 256 << 20  # what a lost task reads again
 _GOOD_BYTES = 64 << 20  # a task takes as long to begin as 8 MB to be read
 _TASKS_A_CORE = 4  # at most, so that the last ones do not wait long for one
 _ARCHIVE_FACTOR = 4  # how much more is in an archive than it takes, about
 _FILE_BYTES = 64 << 10  # what it costs to open a file, in bytes that could be read meanwhile
-_MOST_RANGES = 10_000
+_MOST_RANGES = 10_000  # each is named in the task, which Spark sends whole
 
 
 class LabelledRange(NamedTuple):

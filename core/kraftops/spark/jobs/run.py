@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 R = TypeVar("R")
-_END_SECONDS = 10.0
+_END_SECONDS = 10.0  # then Ctrl-C ends without the tasks' answer
 _LOST_WORKER = re.compile(
     r"Python worker exited|ExecutorLost|[Ll]ost executor|[Ee]xecutor .*exited"
 )

@@ -16,8 +16,8 @@ from kraftops.spark.session.settings import server_text
 if TYPE_CHECKING:
     from pyspark import SparkStageInfo, StatusTracker
 
-_SHOW_SECONDS = 0.2
-_LOOK_SECONDS = 0.5
+_SHOW_SECONDS = 0.2  # a bar that moves; each look asks the JVM
+_LOOK_SECONDS = 0.5  # short beside the patience, which is in seconds
 _LONGER = "--conf spark.kraftops.workerSeconds=N waits longer"
 _NO_WORKER_HINT = (
     f"has it workers with the spark.executor.memory and cores that are asked for? {_LONGER}"

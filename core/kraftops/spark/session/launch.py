@@ -26,8 +26,8 @@ _KUBERNETES = "k8s://"
 _CONNECT = "sc://"
 _PORTS = {"https": 443, "http": 80, "sc": 15002}
 _MASTERS = "as spark://host:7077, k8s://https://host:6443 or sc://host:15002"
-_CONNECT_SECONDS = 5.0
-_STOP_SECONDS = 10.0
+_CONNECT_SECONDS = 5.0  # TCP repeats a lost SYN after 1 and 3 s
+_STOP_SECONDS = 10.0  # for the JVM's shutdown hooks; then it is killed
 _NOISE = ("\t", "WARN", "NOTE", "Error: Could not create", "Error: A fatal exception")
 
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 _GROUP, _DESCRIPTION = "spark.jobGroup.id", "spark.job.description"
 _INTERRUPTS = "spark.job.interruptOnCancel"
-_CANCEL_SECONDS = 10.0
-_LOOK_SECONDS = 0.05
+_CANCEL_SECONDS = 10.0  # as long as `run` waits for the thread of a job
+_LOOK_SECONDS = 0.05  # a person who has pressed Ctrl-C waits for it
 
 
 class OurJobs:

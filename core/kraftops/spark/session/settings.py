@@ -20,7 +20,7 @@ CONF_NAMES = ("splitBytes", "workerSeconds")
 """Names of our own configuration, after the prefix."""
 _SITE_FILE = "spark-defaults.conf"
 _TRIES = 4  # the default of `spark.task.maxFailures`
-_WORKER_SECONDS = 120
+_WORKER_SECONDS = 120  # a pod of Kubernetes or a container of YARN may take a minute to begin
 _LOCAL = re.compile(r"local(?:\[(\d+|\*)(?:\s*,\s*(\d+))?\])?")
 SESSION_CONF = {
     "spark.sql.session.timeZone": "UTC",

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 LIST_NAME = "_kraftops-segments.parquet"
-_TAIL_BYTES = 4096
+_TAIL_BYTES = 4096  # a page of the disk: to read less costs as much
 _LIMITS = ("first_offset", "last_offset", "since", "until")
 
 

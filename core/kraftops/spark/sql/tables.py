@@ -9,6 +9,7 @@ from dataclasses import asdict, astuple, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from kraftops.display.times import DAY_MS
 from kraftops.dump.sources.names import Source
 from kraftops.errors import UsageError
 from kraftops.query.csv_rows import csv_line
@@ -37,7 +38,6 @@ _LINE_OPTIONS = {
     "json": {"ignoreNullFields": "false"},
 }
 _PARTIAL = "bytes that are not a whole batch"  # at the end of a file, where Kafka's tool goes on
-_DAY_MS = 86_400_000
 MOST_SHOWN = 1000
 """Limit of rows that are shown on a screen."""
 
@@ -268,7 +268,7 @@ def with_partition(table: DataFrame, by: str) -> DataFrame:
     from pyspark.sql import functions as f
 
     if by == "date":
-        day = f.floor(f.unix_millis(f.col("timestamp")) / _DAY_MS).cast("int")
+        day = f.floor(f.unix_millis(f.col("timestamp")) / DAY_MS).cast("int")
         return table.withColumn("date", f.date_from_unix_date(day).cast("string"))  # in UTC
     if by == "topic":
         return table.withColumn("topic", f.coalesce(f.col("topicId"), f.col("topic")))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ssl import SSLContext
 
 _LARGEST_TOKEN = 1 << 20  # tokens have some kB; a wrong file may have any size
-_BLOCK = 1 << 16
+_BLOCK = 1 << 16  # more than any token, so that one read is usual
 _MAX_BLOCKS = 1 << 10  # a server may send less than a block at a time
 # UnsecuredLoginLifetimeSeconds of Kafka's `OAuthBearerUnsecuredLoginCallbackHandler`.
 _LIFETIME = 3600

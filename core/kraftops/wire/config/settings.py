@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from kraftops.wire.config.jaas import Login
 
-TIMEOUT = 15.0
+TIMEOUT = 15.0  # longer than the election of a leader, shorter than Kafka's minute
 CONNECT_TIMEOUT = 5.0  # for each address, to connect, to shake hands and to log in
 
 

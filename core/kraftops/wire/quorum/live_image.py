@@ -18,7 +18,7 @@ from kraftops.wire.quorum.live_log import CaughtUp, Event, LiveBatch, LiveLog, S
 from kraftops.wire.quorum.spooled_image import SpooledImage
 from kraftops.wire.rpc.endpoints import Endpoints
 
-_MAX_WAITING_EVENTS = 1000
+_MAX_WAITING_EVENTS = 1000  # groups that are fetched ahead of the replay
 
 
 class LiveImage:
