@@ -13,7 +13,6 @@ _COMMANDS = "kraftops_shell.commands"
 
 
 def failure_fields(error: KraftopsError) -> dict[str, object]:
-    """Return the JSON fields of a failure."""
     return {"error": error.code, "message": error.message, "hint": error.hint}
 
 

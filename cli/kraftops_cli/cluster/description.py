@@ -390,7 +390,6 @@ class _Questions:
             return None
 
     def nodes(self) -> ClusterNodes | None:
-        """Ask for the nodes."""
         with_fenced = not self.target.is_of_controllers and lists_fenced(self.connection)
         return self._permitted(
             "the nodes",

@@ -115,7 +115,6 @@ def _write(run: Run, parts: Iterator[_LivePart], fd: int) -> None:
 
 
 def _lines(run: Run, parts: Iterator[_LivePart]) -> Iterator[RecordLine]:
-    """Yield the line of each record that matches."""
     head = b""
     for part, query, _ in parts:
         if query.output_format.is_text and not part.start:

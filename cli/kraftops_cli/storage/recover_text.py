@@ -25,7 +25,6 @@ from kraftops_terminal.tables import table_of, table_text
 def losses_text(
     console: Console, loss_total: LossTotal, losses: Sequence[PartitionLoss]
 ) -> Iterator[str]:
-    """Yield the total of a table of losses, and the table."""
     total = escaped(f"{loss_total}.")
     yield (console.painted(total, "bad") if losses else total) + "\n"
     yield table_text(console, table_of(LOSS, losses))

@@ -16,7 +16,6 @@ class HelpFormatter(click.HelpFormatter):
     """Click's, but a line does not break inside `kafka-dump-log` or `--release-version`."""
 
     def write_text(self, text: str) -> None:
-        """Write a paragraph."""
         super().write_text(_INNER_HYPHEN.sub(_WHOLE, text))
 
     def write_dl(

@@ -57,7 +57,6 @@ class OutcomeReport(Generic[K]):
         self._width = max((len(str(key)) for key in [noun, *keys]), default=0)
 
     def add(self, result: Result[K]) -> None:
-        """Print a result."""
         self.results.append(result)
         if self._terminal.is_json:
             # After each result, because an interruption writes the answer so far.

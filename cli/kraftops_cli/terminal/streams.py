@@ -215,7 +215,6 @@ class PatientFile(FileIO):
         super().__init__(fd, "w", closefd=False)
 
     def write(self, data: ReadableBuffer, /) -> int:
-        """Write all of *data*."""
         buffer = memoryview(data).cast("B")
         write_all(self.fileno(), buffer)
         return len(buffer)

@@ -115,12 +115,10 @@ def time(name: str, help_text: str, **more: Unpack[More]) -> Field:
 
 
 def numbers(name: str, help_text: str, **more: Unpack[More]) -> Field:
-    """Return a field of a list of numbers."""
     return Field(name, list_of(of_kind(NUMBER)), help_text, **more)
 
 
 def texts(name: str, help_text: str, **more: Unpack[More]) -> Field:
-    """Return a field of a list of texts."""
     return Field(name, list_of(of_kind(TEXT)), help_text, **more)
 
 
@@ -135,13 +133,11 @@ def parts(name: str, help_text: str, fields: Sequence[Field], **more: Unpack[Mor
 
 
 def text_lists(name: str, help_text: str, **more: Unpack[More]) -> Field:
-    """Return a field of an object from names to lists of texts."""
     kind = FieldType(frozenset({OBJECT}), others=list_of(of_kind(TEXT)))
     return Field(name, kind, help_text, **more)
 
 
 def text_map(name: str, help_text: str, **more: Unpack[More]) -> Field:
-    """Return a field of an object from names to texts."""
     return Field(name, FieldType(frozenset({OBJECT}), others=of_kind(TEXT)), help_text, **more)
 
 

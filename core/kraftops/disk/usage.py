@@ -73,7 +73,6 @@ class DirectoryUsage:
 
     @property
     def space(self) -> Space:
-        """All that is in it."""
         return sum_of([self.rest, *(replica.space for replica in self.replicas)])
 
     @property

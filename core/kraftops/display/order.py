@@ -23,5 +23,4 @@ def natural_key(name: str) -> tuple[list[_Part], str]:
 
 
 def in_natural_order(names: Iterable[str]) -> list[str]:
-    """Return names in their natural order."""
     return sorted(names, key=natural_key)

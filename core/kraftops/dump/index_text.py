@@ -73,7 +73,6 @@ class _OffsetCheck:
         self._walk = _Walk(log, 0)
 
     def entry(self, number: int, offset: int, position: int) -> None:
-        """Compare an entry."""
         try:
             last = _last_offset_at(self._log, position, self._query.max_message_size)
             if last == offset or (self._query.check and self._covers(offset, position)):

@@ -18,12 +18,10 @@ def named(kind: type[N], native: object) -> N:
 
 
 def named_if_any(kind: type[N], native: object | None) -> N | None:
-    """Return `named`; None for None."""
     return None if native is None else named(kind, native)
 
 
 def named_all(kind: type[N], natives: Iterable[object]) -> list[N]:
-    """Return `named` of each."""
     return [named(kind, native) for native in natives]
 
 

@@ -74,7 +74,6 @@ class Step(NamedTuple):
 
     @property
     def fields(self) -> tuple[FieldChange, ...]:
-        """The fields that differ."""
         return field_changes(self.old, self.new)
 
 
@@ -149,7 +148,6 @@ class _Recorder:
             self.steps.sort(key=lambda step: step.change.offset)
 
     def _record_changes(self, address: int) -> None:
-        """Add the changes by the record at *address*."""
         # A leaf that no record made exists from the beginning.
         leaves = {
             path: (leaf, newest.address)

@@ -21,7 +21,6 @@ _MAX_ID = 0x7FFFFFFF
 
 
 def plan_json(moves: Iterable[Move]) -> dict[str, object]:
-    """Return a plan as data for JSON."""
     return {
         "version": _VERSION,
         "partitions": [

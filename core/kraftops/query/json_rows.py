@@ -14,7 +14,6 @@ _BOOL = {False: "false", True: "true"}
 
 
 def row_json(row: Row) -> str:
-    """Return a row as one line of JSON."""
     texts = [
         f'"{name}":{_text(name, value, row)}' for name, value in zip(COLUMNS, row, strict=True)
     ]

@@ -147,7 +147,6 @@ class CopyMeter:
         return self._clock() - self._moved_at
 
     def add(self, state: CopyState) -> None:
-        """Add a newer state."""
         older = self.newest
         if older is None or copied_between(older, state):
             self._moved_at = self._clock()

@@ -299,7 +299,6 @@ def config_kind(*, show_secrets: bool) -> LeafKind:
 
 @cache
 def scram_kind(*, show_secrets: bool) -> LeafKind:
-    """Return the kind of SCRAM credentials."""
     newest = _newest_of("scram")
 
     def read(image: Image, key: Key) -> Credential:

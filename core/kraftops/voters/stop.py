@@ -86,7 +86,6 @@ class StopRules:
 
 
 def without_topics(placement: Placement, topics: Collection[str]) -> Placement:
-    """Return a placement without the partitions of topics."""
     if not topics:
         return placement
     partitions = {

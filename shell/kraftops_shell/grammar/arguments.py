@@ -21,7 +21,6 @@ class BadLineError(Exception):
     """A line is not a command; the message is for the user, and perhaps a line of *usage*."""
 
     def __init__(self, message: str, usage: str = "") -> None:
-        """Make one with a message."""
         super().__init__(message)
         self.usage = usage
 
@@ -161,7 +160,6 @@ class _Reader:
         self._has_line = any(argument.values is Values.LINE for argument in command.arguments)
 
     def read(self, pending: list[str]) -> None:
-        """Read all words."""
         while pending:
             word = pending.pop(0)
             if word == "--":

@@ -168,7 +168,6 @@ class ProgramOutlet:
     code = 0
 
     def __init__(self, console: Console, command: str) -> None:
-        """Start the command."""
         console.flush()
         self.error = console.error
         self._encode = console.encode

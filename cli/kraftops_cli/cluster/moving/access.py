@@ -251,7 +251,6 @@ class EventPrinter:
         self._task: Task | None = None
 
     def __call__(self, event: Event) -> None:
-        """Print an event."""
         now = self._clock()
         text = event.text
         if event.name == "progress":

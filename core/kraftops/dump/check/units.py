@@ -65,7 +65,6 @@ RunUnits = Callable[[Sequence[Unit], Surroundings], Iterable[PartitionCheck]]
 
 
 def check_unit(unit: Unit, surroundings: Surroundings, turn: Turn = ALONE) -> PartitionCheck:
-    """Check a unit, in a process with this *turn*."""
     if unit.directory is None:
         return check_files(unit.files, unit.decoder, surroundings.budget, turn)
     return check_partition(unit.path, unit.directory, surroundings, turn)

@@ -93,7 +93,6 @@ def sizes_of(paths: Iterable[str]) -> list[int]:
 
 
 def whole_files(paths: Iterable[str]) -> Iterator[ByteRange]:
-    """Yield files in one part each."""
     for path in paths:
         yield ByteRange(path_text(path))
 

@@ -133,7 +133,6 @@ class TimeHistogram:
         self.first = self.last = 0  # buckets, where there are any
 
     def add(self, time: int, count: int) -> None:
-        """Count *count* at a time in ms."""
         key = time >> self.shift
         if key in self.counts:
             self.counts[key] += count

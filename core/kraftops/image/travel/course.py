@@ -44,7 +44,6 @@ class Course:
 
     @property
     def place(self) -> tuple[int, int]:
-        """The place in the log."""
         return self.number, self.position
 
     def is_within(self, limits: Limits) -> bool:

@@ -38,7 +38,6 @@ class ProducerState:
 
     @property
     def latest_snapshot(self) -> int | None:
-        """The offset of the latest snapshot."""
         return max(self._snapshots, default=None)
 
     @property

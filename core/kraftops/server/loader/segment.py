@@ -306,7 +306,6 @@ class Segments:
     """Segments by base offset (`LogSegments`)."""
 
     def __init__(self) -> None:
-        """Begin with none."""
         self._segments: dict[int, Segment] = {}
         self.base_offsets: list[int] = []
 

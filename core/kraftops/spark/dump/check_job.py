@@ -106,7 +106,6 @@ class CheckWork:
     tries: int
 
     def __call__(self, splits: Iterable[Split]) -> Iterator[Checked]:
-        """Yield the damage of each split."""
         for split in splits:
             report = DamageReport()
             for part, decoder, *_ in split.ranges:
@@ -144,7 +143,6 @@ class UnitWork:
     surroundings: Surroundings
 
     def __call__(self, units: Iterable[Unit]) -> Iterator[PartitionCheck]:
-        """Yield the outcome of each."""
         for unit in units:
             yield check_unit(unit, self.surroundings)
 

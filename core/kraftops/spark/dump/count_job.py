@@ -36,7 +36,6 @@ class CountWork:
     """The logs that are counted with their details."""
 
     def __call__(self, splits: Iterable[Split]) -> Iterator[Counted]:
-        """Yield the counts of each split."""
         for split in splits:
             counted = Counted({}, [])
             for labelled in split.ranges:

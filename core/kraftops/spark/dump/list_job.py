@@ -68,7 +68,6 @@ class ListWork:
     base: str
 
     def __call__(self, splits: Iterable[Split]) -> Iterator[list[ListedSegment]]:
-        """Yield the segments of each split."""
         for split in splits:
             yield [
                 self._segment(labelled.range.path, labelled.topic, labelled.partition)

@@ -30,7 +30,6 @@ class RetryByRange(Generic[R]):
     tries: int
 
     def __call__(self, splits: Iterable[Split]) -> Iterator[R | CrashedSplit]:
-        """Yield a result of each split."""
         for split in splits:
             if len(split.ranges) > 1 and is_last_try(self.tries):
                 yield CrashedSplit(split.number)

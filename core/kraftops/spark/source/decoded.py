@@ -75,7 +75,6 @@ def _type(field: Field) -> DataType:
 
 
 def structs(texts: pa.Array, kind: pa.StructType) -> pa.Array:
-    """Return JSON texts as structs."""
     import pyarrow as pa
     from pyarrow.json import ParseOptions, ReadOptions, read_json
 

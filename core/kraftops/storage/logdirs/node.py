@@ -28,7 +28,6 @@ class Node:
 
     @property
     def metadata(self) -> LogDirectory:
-        """The metadata directory."""
         return next(directory for directory in self.directories if directory.is_metadata)
 
     @property

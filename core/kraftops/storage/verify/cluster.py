@@ -134,7 +134,6 @@ def _dynamic_voters(nodes: Sequence[Node]) -> Iterator[Finding]:
 
 
 def _all_waiting(controllers: Sequence[Node], nodes: Sequence[Node]) -> Iterator[Finding]:
-    """Yield the finding that all controllers wait for each other."""
     waiting = [node for node in controllers if not node.config.voters and not node.log.is_used]
     ports = {listener.port for node in waiting for listener in node.config.advertised_controllers}
     expected = {port for node in waiting for _, port in node.bootstrap_controllers}

@@ -149,7 +149,6 @@ class _Race:
 
 
 def in_order(addresses: Sequence[Address], failed: Mapping[Address, WireError]) -> list[WireError]:
-    """Return errors in the order of their addresses."""
     return [failed[address] for address in addresses if address in failed]
 
 

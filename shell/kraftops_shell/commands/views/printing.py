@@ -21,7 +21,6 @@ def print_rows(
     rows: Rows,
     total: Sequence[object] | None = None,
 ) -> None:
-    """Print rows as a table."""
     head = [column_at(column, index) for index, column in enumerate(columns)]
     cells = ([*map(cell_of, columns, row)] for row in rows)
     last = None if total is None else [*map(cell_of, columns, total)]

@@ -142,11 +142,9 @@ class _Frame:
         self.texts: list[str] = []
 
     def write(self, text: str) -> None:
-        """Keep a text."""
         self.texts.append(text)
 
     def error(self, line: str) -> None:
-        """Keep a line."""
         self.texts.append(f"{line}\n")
 
     def __enter__(self) -> Self:
