@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from kraftops.records.control import definitions
 from kraftops.schema.message import Field, Message
-from kraftops.schema.tables import control, metadata
+from kraftops.schema.tables import messages
 
 METADATA = "core/kraftops/records/metadata_types.py"
 CONTROL = "core/kraftops/records/control_types.py"
@@ -29,13 +29,13 @@ _SCALARS = {"bool": "bool", "float64": "float", "uuid": "bytes", "string": "str"
 
 def modules() -> dict[str, str]:
     """Return the texts of the modules, by path from the top of the repository."""
-    keys = {name: [str(message.key)] for name, message in metadata.MESSAGES.items()}
+    keys = {name: [str(message.key)] for name, message in messages("metadata").items()}
     numbers: dict[str, list[str]] = {}
     for number, _, _, message in definitions():
         numbers.setdefault(message.name, []).append(str(number))
     return {
-        METADATA: _module("metadata records", metadata.MESSAGES, keys),
-        CONTROL: _module("control records", control.MESSAGES, numbers),
+        METADATA: _module("metadata records", messages("metadata"), keys),
+        CONTROL: _module("control records", messages("control"), numbers),
     }
 
 

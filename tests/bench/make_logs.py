@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))  # for `tests`, which is not 
 
 from kraftops.log.batch import LOG_APPEND_TIME, Record
 from kraftops.log.codecs import CODECS
-from kraftops.schema.tables.metadata import MESSAGES
+from kraftops.schema.tables import messages
 from tests.bench.logs.batches import (
     START,
     Made,
@@ -42,7 +42,7 @@ NOISE_SIZE = 30  # random bytes, 40 characters of base64: lz4 shrinks a batch by
 
 RARE = "RemoveAccessControlEntryRecord"  # once in 1,000 records, in both mixes
 LEADERLESS = 0.01  # of records: partitions that lose their leader
-OTHER_MIX = dict.fromkeys(MESSAGES, 1) | {
+OTHER_MIX = dict.fromkeys(messages("metadata"), 1) | {
     "NoOpRecord": 200,
     "PartitionRecord": 180,
     "PartitionChangeRecord": 180,
@@ -80,7 +80,7 @@ def other_values(random: Random) -> Iterator[bytes]:
     names, weights = list(OTHER_MIX), list(OTHER_MIX.values())
     while True:
         for name in random.choices(names, weights, k=100):
-            message = MESSAGES[name]
+            message = messages("metadata")[name]
             version = random.randint(message.versions.first, message.versions.last or 0)
             data = made_up.data(message, version)
             if name.startswith("Partition"):

@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))  # for `tests`, which is not 
 
 from kraftops.log.batch import CONTROL, Record
 from kraftops.schema.compile import compiled
-from kraftops.schema.tables.control import MESSAGES
+from kraftops.schema.tables import messages
 from tests.bench.logs.batches import LEADER_EPOCH, SEGMENT, START
 from tests.bench.logs.cluster import NOUNS, framed
 from tests.bench.make_logs import Spans, spans
@@ -223,7 +223,7 @@ def _written(path: Path, parts: Iterable[bytes]) -> Path:
 
 
 def _control(offset: int, number: int, name: str, data: dict[str, object]) -> bytes:
-    value = compiled(MESSAGES[name], 0).write({"version": 0} | data)
+    value = compiled(messages("control")[name], 0).write({"version": 0} | data)
     return batch_bytes(
         [Record(offset, START, bytes(2) + number.to_bytes(2), value)], attributes=CONTROL
     )

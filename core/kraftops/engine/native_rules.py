@@ -25,7 +25,7 @@ from kraftops.engine.timeline_contract import (
     MIN_ISR,
     MOST_BROKERS,
 )
-from kraftops.schema.tables.metadata import MESSAGES
+from kraftops.schema.tables import messages
 from kraftops.uuids import RESERVED_BELOW
 
 _PARTITION = (
@@ -83,7 +83,7 @@ def rules() -> _native.Rules:
         [
             {"number": message.key, "message": message, "op": op, "fields": list(fields)}
             for name, (op, fields) in _RULES.items()
-            for message in (MESSAGES[name],)
+            for message in (messages("metadata")[name],)
         ]
     )
 

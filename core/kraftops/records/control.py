@@ -10,7 +10,7 @@ from kraftops.records.decoder import bounded_meaning, unread_meaning
 from kraftops.records.meaning import UNKNOWN, Decoded, Meaning, Unknown, size_error, unknown_name
 from kraftops.schema.compile import CompiledMessage, compiled
 from kraftops.schema.message import Data, Message
-from kraftops.schema.tables.control import MESSAGES
+from kraftops.schema.tables import messages
 
 CONTROL_TYPES = (
     "ABORT",
@@ -41,11 +41,12 @@ def definitions() -> list[tuple[int, str, str | None, Message]]:
 
     The prefix of a transaction marker is None.
     """
+    by_name = messages("control")
     markers = [
-        (number, CONTROL_TYPES[number], None, MESSAGES["EndTxnMarker"]) for number in _MARKERS
+        (number, CONTROL_TYPES[number], None, by_name["EndTxnMarker"]) for number in _MARKERS
     ]
     others = [
-        (number, CONTROL_TYPES[number], label, MESSAGES[name])
+        (number, CONTROL_TYPES[number], label, by_name[name])
         for number, (label, name) in _TYPES.items()
     ]
     return [*markers, *others]
@@ -73,7 +74,7 @@ def control_text(key: bytes | None, value: bytes | None) -> str:
         epoch = int.from_bytes(value[2:6], signed=True)
         return f"endTxnMarker: {CONTROL_TYPES[number]} coordinatorEpoch: {epoch}"
     label, name = _TYPES[number]
-    return label + _message_text(MESSAGES[name], value, version)
+    return label + _message_text(messages("control")[name], value, version)
 
 
 def decode(key: bytes | None, value: bytes | None, *, whole: bool = True) -> Decoded | Unknown:
@@ -143,7 +144,7 @@ def _read(key: bytes | None, value: bytes | None, *, whole: bool) -> _Found | Un
         if value is None or len(value) < 2:
             return Unknown("a control record without a whole value", value, number)
         version = int.from_bytes(value[:2], signed=True)
-        message = MESSAGES["EndTxnMarker" if number in _MARKERS else _TYPES[number][1]]
+        message = messages("control")["EndTxnMarker" if number in _MARKERS else _TYPES[number][1]]
         # In a marker the version precedes the fields; in all others it is the first field.
         start = 2 if number in _MARKERS else 0
         face = compiled(message, min(max(version, 0), message.versions.last or 0))

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
-from importlib import import_module
 from typing import NamedTuple
 
 from kraftops.errors import DecodeError, UsageError
 from kraftops.schema.message import Message
+from kraftops.schema.tables import messages
 from kraftops.varint import read_uvarint
 
 _new = tuple.__new__  # of a named tuple: half the time of its own constructor
@@ -109,8 +109,10 @@ def dialect(name: str) -> Dialect:
     if name not in _DIALECTS:
         raise UsageError(f"no dialect {name!r}: choose from {', '.join(DIALECTS)}")
     table, read_frame, frame = _DIALECTS[name]
-    messages = import_module(f"kraftops.schema.tables.{table}").MESSAGES
-    return Dialect({message.key: message for message in messages.values()}, read_frame, frame)
+    by_number = {
+        message.key: message for message in messages(table).values() if message.key is not None
+    }
+    return Dialect(by_number, read_frame, frame)
 
 
 @cache

@@ -1,7 +1,8 @@
 """Message definitions as data, and the notation of their tables.
 
-A table is text: a line for a message, `NAME KEY VERSIONS FLEXIBLE` (`-` for no key, `none` for no
-flexible version), then a line for each field in wire order; the fields of a struct are indented:
+A table is text. Lines with # say where it is from. A message is a line `NAME KEY VERSIONS FLEXIBLE`
+(`-` for no key, `none` for no flexible version), then a line for each field in wire order; the
+fields of a struct are indented:
 
     NAME TYPE[?] [VERSIONS] [#TAG] [=DEFAULT]
 
@@ -99,6 +100,8 @@ def parse(table: str) -> dict[str, Message]:
     """Return the messages of a table by name; see the module for the notation."""
     messages: dict[str, Message] = {}
     for block in table.strip().split("\n\n"):
+        if block.startswith("#"):
+            continue
         head, *body = block.split("\n")
         name, key, versions, flexible = head.split()
         fields, rest = _parse_fields(body, 2, _parse_versions(versions))

@@ -5,7 +5,7 @@ from random import Random
 from typing import NamedTuple
 
 from kraftops.schema.compile import compiled
-from kraftops.schema.tables.metadata import MESSAGES
+from kraftops.schema.tables import messages
 from kraftops.varint import uvarint_bytes
 
 FRAME_VERSION = 1
@@ -36,7 +36,7 @@ LISTENERS = (
 
 def framed(name: str, version: int, data: Mapping[str, object]) -> bytes:
     """Return a metadata record's value."""
-    message = MESSAGES[name]
+    message = messages("metadata")[name]
     assert message.key is not None, f"{name} is not a record"
     head = bytes([FRAME_VERSION]) + uvarint_bytes(message.key) + uvarint_bytes(version)
     return head + compiled(message, version).write(data)

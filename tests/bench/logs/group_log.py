@@ -8,8 +8,7 @@ from typing import NamedTuple
 from kraftops.log.batch import CONTROL, DELETE_HORIZON, TRANSACTIONAL, Record
 from kraftops.schema.compile import compiled
 from kraftops.schema.message import Message
-from kraftops.schema.tables.consumer import MESSAGES as PROTOCOL
-from kraftops.schema.tables.group import MESSAGES
+from kraftops.schema.tables import messages
 from tests.bench.logs.batches import NOBODY, START, Made, Producer, batch
 from tests.bench.logs.cluster import NOUNS
 from tests.bench.logs.random_messages import MadeUp
@@ -106,12 +105,12 @@ def pair(
     name: str, key: Mapping[str, object], value: Mapping[str, object] | None, version: int = 0
 ) -> _Pair:
     """Return key and value of a record of the group coordinator; without a value, a tombstone."""
-    key_message = MESSAGES[f"{name}Key"]
+    key_message = messages("group")[f"{name}Key"]
     assert key_message.key is not None
     head = _INT16.pack(key_message.key) + compiled(key_message, 0).write(key)
     if value is None:
         return head, None
-    return head, _versioned(MESSAGES[f"{name}Value"], version, value)
+    return head, _versioned(messages("group")[f"{name}Value"], version, value)
 
 
 def _versioned(message: Message, version: int, data: Mapping[str, object]) -> bytes:
@@ -197,10 +196,12 @@ class Classic:
             "rebalanceTimeout": 300_000,
             "sessionTimeout": 45_000,
             "subscription": _versioned(
-                PROTOCOL["ConsumerProtocolSubscription"], random.randrange(4), subscription
+                messages("consumer")["ConsumerProtocolSubscription"],
+                random.randrange(4),
+                subscription,
             ),
             "assignment": _versioned(
-                PROTOCOL["ConsumerProtocolAssignment"],
+                messages("consumer")["ConsumerProtocolAssignment"],
                 random.randrange(4),
                 {"assignedPartitions": owned},
             ),
@@ -214,7 +215,9 @@ class Others:
         self.random = random
         self.made_up = MadeUp(random)
         self.classic = Classic(random)
-        self.names = [name.removesuffix("Key") for name in MESSAGES if name.endswith("Key")]
+        self.names = [
+            name.removesuffix("Key") for name in messages("group") if name.endswith("Key")
+        ]
 
     def pairs(self) -> Sequence[_Pair]:
         """Return the records of a batch."""
@@ -228,8 +231,8 @@ class Others:
 
     def _any(self, name: str) -> _Pair:
         random = self.random
-        value = MESSAGES[f"{name}Value"]
-        key = self.made_up.data(MESSAGES[f"{name}Key"], 0)
+        value = messages("group")[f"{name}Value"]
+        key = self.made_up.data(messages("group")[f"{name}Key"], 0)
         if random.random() < 0.1:
             return pair(name, key, None)
         version = random.randint(value.versions.first, value.versions.last or 0)

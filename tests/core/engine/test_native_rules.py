@@ -6,7 +6,7 @@ from kraftops.engine import fold_contract, index_contract
 from kraftops.engine.metadata_state import PartitionCondition, ReplicaRole
 from kraftops.engine.reference.folding.rules import _RULES as REFERENCE_RULES
 from kraftops.records.metadata_numbers import TRANSACTION_MARKERS
-from kraftops.schema.tables.metadata import MESSAGES
+from kraftops.schema.tables import messages
 
 native_rules = pytest.importorskip(
     "kraftops.engine.native_rules", reason="there is no compiled engine", exc_type=ImportError
@@ -14,18 +14,20 @@ native_rules = pytest.importorskip(
 
 
 def test_each_metadata_record_has_a_rule() -> None:
-    assert set(native_rules._RULES) == set(MESSAGES)
+    assert set(native_rules._RULES) == set(messages("metadata"))
 
 
 def test_both_engines_have_rules_for_the_same_records() -> None:
-    numbers = {MESSAGES[name].key for name in native_rules._RULES} - set(TRANSACTION_MARKERS)
+    numbers = {messages("metadata")[name].key for name in native_rules._RULES} - set(
+        TRANSACTION_MARKERS
+    )
 
     assert numbers <= set(REFERENCE_RULES)
 
 
 def test_fields_are_those_of_the_messages() -> None:
     for name, (_, fields) in native_rules._RULES.items():
-        known = {field.name for field in MESSAGES[name].fields}
+        known = {field.name for field in messages("metadata")[name].fields}
         if name != "PartitionChangeRecord":  # it shares the slots of PartitionRecord
             assert set(fields) <= known
 

@@ -10,10 +10,23 @@ from hypothesis import strategies as st
 from kraftops.errors import DecodeError, Underflow
 from kraftops.log.producers import CrcMismatch, ProducerState, read_producers
 from kraftops.schema.compile import compiled
-from tests.helpers.logs.messages import table
+from kraftops.schema.message import parse
 from tests.helpers.logs.segments import patched, segments
 from tests.helpers.logs.written import producers_bytes
 
+SCHEMA = parse("""
+ProducerSnapshot - 1 none
+  crc uint32
+  producerEntries []ProducerEntry
+    producerId int64
+    epoch int16
+    lastSequence int32
+    lastOffset int64
+    offsetDelta int32
+    timestamp int64
+    coordinatorEpoch int32
+    currentTxnFirstOffset int64
+""")
 INT16, INT32, INT64 = (st.integers(-(1 << bits - 1), (1 << bits - 1) - 1) for bits in (16, 32, 64))
 PRODUCERS = st.builds(ProducerState, INT64, INT16, INT32, INT64, INT32, INT64, INT32, INT64)
 TWO = [ProducerState(1, 2, 3, 4, 5, 6, 7, 8), ProducerState(1 << 40, 0, -1, -1, 0, 9, -1, -1)]
@@ -28,7 +41,7 @@ def test_layout_is_that_of_the_schema() -> None:
     """Kafka has a message definition for these files."""
     data = producers_bytes(TWO)
 
-    message, end = compiled(table("files")["ProducerSnapshot"], 1).read(data, 2)
+    message, end = compiled(SCHEMA["ProducerSnapshot"], 1).read(data, 2)
 
     assert end == len(data)
     entries = message["producerEntries"]

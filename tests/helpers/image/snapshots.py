@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from kraftops.image.state.image import MetadataImage
 from kraftops.log.batch import Record
 from kraftops.schema.compile import compiled
-from kraftops.schema.tables import metadata
+from kraftops.schema.tables import messages
 from tests.helpers.logs.metadata_logs import snapshot_bytes
 from tests.helpers.logs.written import batch_bytes
 
@@ -75,6 +75,6 @@ def _record_value(image: MetadataImage, address: int) -> bytes:
 
 
 def _value(name: str, version: int, data: Mapping[str, object]) -> bytes:
-    message = metadata.MESSAGES[name]
+    message = messages("metadata")[name]
     assert message.key is not None
     return bytes([1, message.key, version]) + compiled(message, version).write(data)

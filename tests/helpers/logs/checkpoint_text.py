@@ -11,8 +11,7 @@ from kraftops.log.reader import EndReason
 from kraftops.records import control
 from kraftops.records.meaning import Decoded
 from kraftops.schema.compile import compiled
-from kraftops.schema.tables import metadata
-from kraftops.schema.tables.control import MESSAGES
+from kraftops.schema.tables import messages
 from kraftops.uuids import to_text
 from kraftops.varint import read_uvarint, read_varint
 
@@ -87,7 +86,7 @@ def _control_text(record: Record, *, any_directory_id: bool) -> str:
     assert isinstance(found, Decoded)
     assert record.key
     name, message = _CONTROLS[found.type]
-    assert compiled(MESSAGES[message], 0).write(found.data) == record.value
+    assert compiled(messages("control")[message], 0).write(found.data) == record.value
     key_version, rest = int.from_bytes(record.key[:2]), record.key[4:].hex()
     text = f"{name} keyVersion={key_version} keyRest={rest!r} version={found.version}"
     data: Any = found.data
@@ -116,7 +115,7 @@ def _metadata_text(record: Record, *, any_salt: bool) -> str:
     frame, pos = read_uvarint(value, 0)
     number, pos = read_uvarint(value, pos)
     version, pos = read_uvarint(value, pos)
-    message = next(message for message in metadata.MESSAGES.values() if message.key == number)
+    message = next(message for message in messages("metadata").values() if message.key == number)
     face = compiled(message, version)
     data, end = face.read(value, pos)
     assert end == len(value)

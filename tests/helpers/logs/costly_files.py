@@ -9,7 +9,7 @@ from pathlib import Path
 from kraftops.log.batch import CONTROL, Record
 from kraftops.log.codecs import CODECS
 from kraftops.schema.compile import compiled
-from kraftops.schema.tables.control import MESSAGES
+from kraftops.schema.tables import messages
 from kraftops.varint import uvarint_bytes
 from tests.helpers.engine.choice import VARIABLE
 from tests.helpers.logs.random_logs import new_record, uuid
@@ -54,7 +54,7 @@ def broker_with_endpoints(size: int) -> bytes:
 def leader_with_voters(size: int) -> bytes:
     """Return the value of a LeaderChange of about *size* bytes, with as many voters as fit."""
     data = {"version": 0, "leaderId": 1, "voters": [{"voterId": 16_909_060}], "grantingVoters": []}
-    value = compiled(MESSAGES["LeaderChangeMessage"], 0).write(data)
+    value = compiled(messages("control")["LeaderChangeMessage"], 0).write(data)
     return _swollen(value, b"\1\2\3\4\0", size)
 
 
@@ -76,7 +76,7 @@ def snapshot_around(batch: bytes, end: int) -> bytes:
 
 
 def _marker(number: int, offset: int) -> bytes:
-    message = MESSAGES[_MARKERS[number]]
+    message = messages("control")[_MARKERS[number]]
     data = {"version": 0, "lastContainedLogTimestamp": 0}
     value = compiled(message, 0).write(data)
     return batch_bytes([Record(offset, 0, control_key(number), value)], attributes=CONTROL)

@@ -6,7 +6,7 @@ from typing import Any
 
 from kraftops.log.batch import CONTROL, Record
 from kraftops.schema.compile import compiled
-from kraftops.schema.tables import control
+from kraftops.schema.tables import messages
 from tests.helpers.logs.random_logs import LogBatch, MetadataRecord, new_record, uuid
 from tests.helpers.logs.written import batch_bytes
 
@@ -26,7 +26,7 @@ def at(minute: float) -> int:
 def leader_batch(offset: int, leader: int, epoch: int, minute: float) -> bytes:
     """Return a batch that names a new leader of the quorum."""
     data = {"version": 1, "leaderId": leader, "voters": [], "grantingVoters": []}
-    value = compiled(control.MESSAGES["LeaderChangeMessage"], 1).write(data)
+    value = compiled(messages("control")["LeaderChangeMessage"], 1).write(data)
     record = Record(offset, at(minute), bytes(2) + (2).to_bytes(2), value)
     return batch_bytes([record], attributes=CONTROL, leader_epoch=epoch)
 

@@ -8,8 +8,7 @@ import struct
 from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from importlib import import_module
-from pkgutil import iter_modules
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,7 +18,8 @@ from hypothesis.strategies import SearchStrategy
 from kraftops.schema import tables
 from kraftops.schema.message import Field, Message, Versions
 
-TABLES = tuple(sorted(module.name for module in iter_modules(tables.__path__)))
+TABLES = tuple(sorted(path.stem for path in Path(tables.__path__[0]).glob("*.txt")))
+table = tables.messages
 UNKNOWN_TAGS = "_unknownTags"
 Data = dict[str, Any]
 
@@ -33,12 +33,6 @@ _CODES = {
     "int64": ">q",
     "float64": ">d",
 }
-
-
-def table(name: str) -> dict[str, Message]:
-    """Return the messages of a table."""
-    messages: dict[str, Message] = import_module(f"kraftops.schema.tables.{name}").MESSAGES
-    return messages
 
 
 def versions_of(message: Message) -> range:

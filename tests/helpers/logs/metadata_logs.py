@@ -6,7 +6,7 @@ from pathlib import Path
 from kraftops.log.batch import CONTROL, Record
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.schema.compile import compiled
-from kraftops.schema.tables import control, metadata
+from kraftops.schema.tables import messages
 from tests.helpers.logs.written import batch_bytes
 
 HEADER, FOOTER, KRAFT_VERSION, KRAFT_VOTERS = range(3, 7)
@@ -22,7 +22,7 @@ def control_batch(
     """Return a batch of one control record."""
     names = {KRAFT_VERSION: "KRaftVersionRecord", KRAFT_VOTERS: "VotersRecord"}
     name, default = _CONTROLS[kind] if data is None else (names[kind], data)
-    value = compiled(control.MESSAGES[name], 0).write(default)
+    value = compiled(messages("control")[name], 0).write(default)
     key = bytes(2) + kind.to_bytes(2)
     record = Record(offset, 0, key, value)
     return batch_bytes([record], attributes=CONTROL, leader_epoch=epoch)
@@ -64,7 +64,7 @@ def records_batch(
     """Return a batch of records of the metadata: names of messages and their fields."""
     made = []
     for number, (name, data) in enumerate(records):
-        message = metadata.MESSAGES[name]
+        message = messages("metadata")[name]
         frame = bytes([1, message.key or 0, version])
         made.append(
             Record(offset + number, 0, None, frame + compiled(message, version).write(data))

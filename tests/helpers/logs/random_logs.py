@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 from kraftops.log.batch import CONTROL, LOG_APPEND_TIME, Record
 from kraftops.schema.compile import compiled
-from kraftops.schema.tables import control, kip_631, kip_631_draft, metadata
+from kraftops.schema.tables import messages
 from kraftops.varint import uvarint_bytes
 from tests.helpers.logs.written import batch_bytes
 
 Data = Mapping[str, Any]
 
-_TABLES = {"kafka": metadata, "kip-631": kip_631, "kip-631-draft": kip_631_draft}
+_TABLES = {"kafka": "metadata", "kip-631": "kip_631", "kip-631-draft": "kip_631_draft"}
 _FRAMES = {"kafka": b"\1", "kip-631": b"\0", "kip-631-draft": b""}
 FIRST_TIME = 1_700_000_000_000
 ZERO = bytes(16)
@@ -63,7 +63,7 @@ def new_record(
     **data: Any,
 ) -> MetadataRecord:
     """Return a record, by default of the newest version; what is not said has its default."""
-    message = _TABLES[dialect].MESSAGES[name]
+    message = messages(_TABLES[dialect])[name]
     version = message.versions.last if _version is None else _version
     assert message.key is not None
     assert version is not None
@@ -107,7 +107,7 @@ def leader_change(offset: int, leader: int, epoch: int = 1) -> bytes:
     """Return a batch that tells of a new leader."""
     voters = [{"voterId": 1}, {"voterId": 2}]
     data = {"version": 0, "leaderId": leader, "voters": voters, "grantingVoters": voters}
-    value = compiled(control.MESSAGES["LeaderChangeMessage"], 0).write(data)
+    value = compiled(messages("control")["LeaderChangeMessage"], 0).write(data)
     record = Record(offset, FIRST_TIME, bytes(2) + (2).to_bytes(2), value)
     return batch_bytes([record], attributes=CONTROL, leader_epoch=epoch)
 

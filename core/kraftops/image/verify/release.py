@@ -17,10 +17,10 @@ from kraftops.image.verify.verify import feature_findings
 from kraftops.log.batch import read_record
 from kraftops.records.dialects import KAFKA_DIALECT, dialect
 from kraftops.records.readability import last_version, release_of
-from kraftops.schema.tables.metadata import MESSAGES
+from kraftops.schema.tables import messages
 from kraftops.storage.releases.table import release_named
 
-_NAMES = {message.key: message.name for message in MESSAGES.values()}
+_NAMES = {message.key: message.name for message in messages("metadata").values()}
 
 
 def release_findings(image: MetadataImage, release: str) -> Iterator[Finding]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kraftops.errors import DecodeError, Underflow
@@ -32,6 +31,7 @@ from kraftops.records.meaning import Decoded, Label, Meaning, Unknown, unknown_l
 from kraftops.schema.codegen.values import base64_text
 from kraftops.schema.compile import MALFORMED, CompiledMessage, compiled
 from kraftops.schema.message import Message
+from kraftops.schema.tables import messages
 
 if TYPE_CHECKING:
     from kraftops.schema.message import Data
@@ -42,7 +42,7 @@ _Messages = Mapping[int, tuple[Message, Message]]
 class Embedded(NamedTuple):
     """Fields of type bytes that hold messages, if the JSON text of the value *begins* so.
 
-    *table* is the module of the messages, *fields* are pairs of a field and its message.
+    *table* is that of the messages, *fields* are pairs of a field and its message.
     """
 
     value: str
@@ -55,7 +55,7 @@ class Embedded(NamedTuple):
 class KeyedDecoder:
     """A `kraftops.records.decoder.Decoder` of a coordinator's records.
 
-    *table* is a module with the messages in `MESSAGES`: a key and a value for each record type.
+    *table* has the messages: a key and a value for each record type.
     """
 
     name: str
@@ -293,7 +293,8 @@ def key_head(key: bytes | None) -> tuple[int, int]:
 @cache
 def _messages(table: str) -> _Messages:
     by_number: dict[int, list[Message]] = {}
-    for message in import_module(table).MESSAGES.values():
+    for message in messages(table).values():
+        assert message.key is not None
         by_number.setdefault(message.key, []).append(message)
     return {number: (key, value) for number, (key, value) in by_number.items()}
 
@@ -351,8 +352,8 @@ def _unread(value: bytes | None) -> Unknown | None:
 
 
 def _embedded_messages(embedded: Embedded) -> dict[str, Message]:
-    messages = import_module(embedded.table).MESSAGES
-    return {field: messages[name] for field, name in embedded.fields}
+    by_name = messages(embedded.table)
+    return {field: by_name[name] for field, name in embedded.fields}
 
 
 @cache

@@ -4,11 +4,11 @@ from kraftops.records.decoders.keyed import Embedded, KeyedDecoder
 
 DECODER = KeyedDecoder(
     "offsets",
-    "kraftops.schema.tables.group",
+    "group",
     Embedded(
         "GroupMetadataValue",
         '{"protocolType":"consumer",',
-        "kraftops.schema.tables.consumer",
+        "consumer",
         (
             ("subscription", "ConsumerProtocolSubscription"),
             ("assignment", "ConsumerProtocolAssignment"),

@@ -2,4 +2,4 @@
 
 from kraftops.records.decoders.keyed import KeyedDecoder
 
-DECODER = KeyedDecoder("share", "kraftops.schema.tables.share")
+DECODER = KeyedDecoder("share", "share")

@@ -2,4 +2,4 @@
 
 from kraftops.records.decoders.keyed import KeyedDecoder
 
-DECODER = KeyedDecoder("transaction", "kraftops.schema.tables.transaction")
+DECODER = KeyedDecoder("transaction", "transaction")

@@ -21,7 +21,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 _PACKAGES = ("kraftops", "kraftops_terminal", "kraftops_shell", "kraftops_cli")
 """Our packages; the last three if installed."""
-_SHIPPED = (".py", ".toml")  # the catalogue of findings, whose cures --check tells
+_SHIPPED = (".py", ".toml", ".txt")  # with the catalogue of findings, and tables of messages
 MODULES = ("google_crc32c", "cramjam", "pyarrow") + (
     () if sys.version_info >= (3, 14) else ("backports.zstd",)
 )

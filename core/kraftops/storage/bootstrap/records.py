@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from kraftops.log.batch import CONTROL, Record, batch_bytes
 from kraftops.schema.compile import compiled
-from kraftops.schema.tables import control, metadata
+from kraftops.schema.tables import messages
 from kraftops.server.voters import Voter
 from kraftops.storage.bootstrap.releases import (
     KRAFT_VERSION,
@@ -175,7 +175,7 @@ def _control_batch(
                 base_offset + i,
                 now,
                 bytes(2) + number.to_bytes(2),
-                compiled(control.MESSAGES[message], 0).write(data),
+                compiled(messages("control")[message], 0).write(data),
                 (),
             )
             for i, (number, message, data) in enumerate(records)
@@ -186,7 +186,7 @@ def _control_batch(
 
 
 def _framed(record: MetadataRecord) -> bytes:
-    message = metadata.MESSAGES[record.message]
+    message = messages("metadata")[record.message]
     assert message.key is not None
     frame = (_FRAME_VERSION, message.key, record.version)
     return b"".join(map(uvarint_bytes, frame)) + compiled(message, record.version).write(

@@ -15,7 +15,7 @@ from kraftops.image.state.store import inflated_batch
 from kraftops.log.batch import CONTROL, Batch, Record, batch_bytes
 from kraftops.memory import Budget
 from kraftops.schema.compile import compiled
-from kraftops.schema.tables.control import MESSAGES
+from kraftops.schema.tables import messages
 from kraftops.wire.config.settings import Settings
 from kraftops.wire.net.addresses import Address
 from kraftops.wire.net.deadline import Deadline
@@ -47,7 +47,7 @@ def put_leader(image: MetadataImage, source: str, end_offset: int, leader: Leade
         leader: The leader.
     """
     listed = [{"voterId": voter} for voter in sorted(leader.voters)]
-    value = compiled(MESSAGES["LeaderChangeMessage"], _VERSION).write(
+    value = compiled(messages("control")["LeaderChangeMessage"], _VERSION).write(
         {"version": _VERSION, "leaderId": leader.node_id, "voters": listed, "grantingVoters": []}
     )
     record = Record(0, image.provenance.timestamp, _KEY, value)

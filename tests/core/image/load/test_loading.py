@@ -29,7 +29,7 @@ from kraftops.image.state.image import MetadataImage
 from kraftops.log.batch import CONTROL, Record
 from kraftops.log.log_file import LogFile
 from kraftops.schema.compile import compiled
-from kraftops.schema.tables import control
+from kraftops.schema.tables import messages
 from tests.helpers.image.model import model_of, state_of
 from tests.helpers.logs.metadata_logs import (
     FOOTER,
@@ -169,7 +169,7 @@ class TestFiles:
             for one, when in ((1, 9), (2, 10), (3, 11))
         ]
         header = {"version": 0, "lastContainedLogTimestamp": 10}
-        value = compiled(control.MESSAGES["SnapshotHeaderRecord"], 0).write(header)
+        value = compiled(messages("control")["SnapshotHeaderRecord"], 0).write(header)
         record = Record(0, FIRST_TIME, bytes(2) + (3).to_bytes(2), value)
         snapshot = batch_bytes([record], attributes=CONTROL) + snapshot_of(30)
         write_log(tmp_path, {0: [log_bytes(log_batches(log))]}, {(2, 1): snapshot})

@@ -8,7 +8,7 @@ from kraftops.errors import UsageError
 from kraftops.image.load.loading import load
 from kraftops.image.verify.release import release_findings
 from kraftops.records.readability import RELEASES, last_version, release_of
-from kraftops.schema.tables.metadata import MESSAGES
+from kraftops.schema.tables import messages
 from tests.helpers.image.verifying import TOPIC, image_of, told, version
 from tests.helpers.logs.metadata_logs import kraft_version_batch, write_log
 from tests.helpers.logs.random_logs import LogBatch, new_record
@@ -74,7 +74,7 @@ def test_release_that_nobody_knows_is_refused(tmp_path: Path) -> None:
 
 
 def test_readability_has_all_records_in_their_last_versions() -> None:
-    for name, message in MESSAGES.items():
+    for name, message in messages("metadata").items():
         assert last_version(name, RELEASES[-1]) == message.versions.last
     assert last_version("NoSuchRecord", "4.3") is None
     assert last_version("ClearElrRecord", "3.9") is None

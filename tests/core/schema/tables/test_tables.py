@@ -97,7 +97,6 @@ def test_coordinators_have_a_key_and_a_value_of_each_type(name: str, numbers: se
         ("consumer", "ConsumerProtocolSubscription", 3, None),
         ("consumer", "ConsumerProtocolAssignment", 3, None),
         ("control", "LeaderChangeMessage", 1, Versions(0, None)),
-        ("files", "ProducerSnapshot", 1, None),
     ],
 )
 def test_versions(where: str, name: str, last: int, flexible: Versions | None) -> None:
