@@ -8,9 +8,9 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from pkgutil import get_data
 from types import MappingProxyType
 
+from kraftops.fileio.packaged import packaged_text
 from kraftops.findings.aside import aside_of
 from kraftops.findings.finding import Finding, Severity
 
@@ -62,10 +62,7 @@ class CatalogueRow:
 @cache
 def catalogue() -> Mapping[str, CatalogueRow]:
     """Return the rows by code, in the order of the file."""
-    # Spark's workers import the package from an archive, in which it is not a file.
-    text = get_data(__package__, "catalogue.toml")
-    assert text is not None
-    rows = tomllib.loads(text.decode())
+    rows = tomllib.loads(packaged_text(__file__, "catalogue.toml"))
     return MappingProxyType({code: _row(code, **fields) for code, fields in rows.items()})
 
 

@@ -27,7 +27,6 @@ from kraftops.records.decoder import (
 from kraftops.records.dialects import KAFKA_DIALECT, Dialect, dialect, type_name
 from kraftops.records.meaning import BASE64, Label, Meaning, Unknown, base64_of, unknown_label
 from kraftops.records.metadata import payload_text, read_body
-from kraftops.records.secrets.config_keys import public_configs
 from kraftops.records.secrets.rules import (
     BROKER,
     CONFIGURATION,
@@ -36,6 +35,7 @@ from kraftops.records.secrets.rules import (
     SECRET_FIELDS,
     is_secret_config,
     may_hold_secrets,
+    public_configs,
 )
 from kraftops.schema.compile import compiled
 from kraftops.schema.message import Message

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from functools import cache
 from typing import Self
 
-from kraftops.records.secrets.config_keys import public_configs
+from kraftops.fileio.packaged import packaged_text
 
 REDACTED = "<redacted>"
 SECRET_FIELDS = {
@@ -61,6 +64,17 @@ def may_hold_secrets(message: str) -> bool:
     return message in SECRET_FIELDS or message == CONFIGURATION
 
 
+@cache
+def public_configs() -> Mapping[int, Collection[str]]:
+    """Return the names of public keys, by the code of the resource type (`ConfigResource.Type`)."""
+    public: dict[int, set[str]] = defaultdict(set)
+    for line in packaged_text(__file__, "config_keys.txt").splitlines():
+        code, _, name = line.partition(" ")
+        if code != "#":
+            public[int(code)].add(name)
+    return public
+
+
 def is_secret_config(resource_type: int, name: str) -> bool:
     """Tell whether the value of a configuration key is secret, as Kafka's loggers decide it.
 
@@ -68,7 +82,7 @@ def is_secret_config(resource_type: int, name: str) -> bool:
     type: Kafka's `KafkaConfigSchema.isSensitive`. A key of a listener is that of the server which
     it overrides (`DynamicBrokerConfig.brokerConfigSynonyms`).
     """
-    public = public_configs().get(resource_type, frozenset())
+    public = public_configs().get(resource_type, ())
     if name in public:
         return False
     return resource_type != BROKER or _server_config(name) not in public

@@ -20,8 +20,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
 from typing import NamedTuple
+
+from kraftops.fileio.packaged import packaged_text
 
 
 class ServerKey(NamedTuple):
@@ -38,7 +39,7 @@ class ServerKey(NamedTuple):
 def server_keys() -> Mapping[str, ServerKey]:
     """Return every key by its name, in Kafka's order."""
     keys = {}
-    for line in Path(__file__).with_name("keys.txt").read_text("utf-8").splitlines():
+    for line in packaged_text(__file__, "keys.txt").splitlines():
         text, has_default, default = line.partition(" =")
         name, kind, *check = text.split(" ")
         keys[name] = ServerKey(

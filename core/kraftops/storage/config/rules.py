@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from operator import ge, le, lt
 
+from kraftops.fileio.packaged import packaged_text
 from kraftops.java.hash_order import scala_map_order, set_order
 from kraftops.java.numbers import parse_integer
 from kraftops.java.text import string_hash
@@ -17,51 +19,10 @@ _CODECS = range(5)
 _MEBIBYTE = 1 << 20
 _HOUR = 3_600_000
 
-GROUP_RULES = """\
-group.consumer.max.heartbeat.interval.ms >= group.consumer.min.heartbeat.interval.ms
-group.consumer.heartbeat.interval.ms >= group.consumer.min.heartbeat.interval.ms
-group.consumer.heartbeat.interval.ms <= group.consumer.max.heartbeat.interval.ms
-group.consumer.max.session.timeout.ms >= group.consumer.min.session.timeout.ms
-group.consumer.session.timeout.ms >= group.consumer.min.session.timeout.ms
-group.consumer.session.timeout.ms <= group.consumer.max.session.timeout.ms
-group.consumer.heartbeat.interval.ms < group.consumer.session.timeout.ms
-group.consumer.max.assignment.interval.ms >= group.consumer.min.assignment.interval.ms
-group.consumer.assignment.interval.ms >= group.consumer.min.assignment.interval.ms
-group.consumer.assignment.interval.ms <= group.consumer.max.assignment.interval.ms
-group.share.max.heartbeat.interval.ms >= group.share.min.heartbeat.interval.ms
-group.share.heartbeat.interval.ms >= group.share.min.heartbeat.interval.ms
-group.share.heartbeat.interval.ms <= group.share.max.heartbeat.interval.ms
-group.share.max.session.timeout.ms >= group.share.min.session.timeout.ms
-group.share.session.timeout.ms >= group.share.min.session.timeout.ms
-group.share.session.timeout.ms <= group.share.max.session.timeout.ms
-group.share.heartbeat.interval.ms < group.share.session.timeout.ms
-group.share.assignors = 1
-group.share.max.assignment.interval.ms >= group.share.min.assignment.interval.ms
-group.share.assignment.interval.ms >= group.share.min.assignment.interval.ms
-group.share.assignment.interval.ms <= group.share.max.assignment.interval.ms
-group.streams.max.heartbeat.interval.ms >= group.streams.min.heartbeat.interval.ms
-group.streams.heartbeat.interval.ms >= group.streams.min.heartbeat.interval.ms
-group.streams.heartbeat.interval.ms <= group.streams.max.heartbeat.interval.ms
-group.streams.max.session.timeout.ms >= group.streams.min.session.timeout.ms
-group.streams.session.timeout.ms >= group.streams.min.session.timeout.ms
-group.streams.session.timeout.ms <= group.streams.max.session.timeout.ms
-group.streams.heartbeat.interval.ms < group.streams.session.timeout.ms
-group.streams.max.assignment.interval.ms >= group.streams.min.assignment.interval.ms
-group.streams.assignment.interval.ms >= group.streams.min.assignment.interval.ms
-group.streams.assignment.interval.ms <= group.streams.max.assignment.interval.ms
-group.streams.num.standby.replicas <= group.streams.max.standby.replicas
-group.share.max.delivery.count.limit >= group.share.delivery.count.limit
-group.share.delivery.count.limit >= group.share.min.delivery.count.limit
-group.share.max.partition.max.record.locks >= group.share.partition.max.record.locks
-group.share.partition.max.record.locks >= group.share.min.partition.max.record.locks
-group.share.record.lock.duration.ms >= group.share.min.record.lock.duration.ms
-group.share.max.record.lock.duration.ms >= group.share.record.lock.duration.ms
-group.share.max.share.sessions >= group.share.max.size
-"""
 _RELATIONS = {
-    ">=": "must be greater than or equal to",
-    "<=": "must be less than or equal to",
-    "<": "must be less than",
+    ">=": (ge, "must be greater than or equal to"),
+    "<=": (le, "must be less than or equal to"),
+    "<": (lt, "must be less than"),
 }
 
 
@@ -90,20 +51,14 @@ def _check_groups(settings: Settings) -> None:
     _check_assignors(settings, "group.consumer.assignors", ("uniform", "range"))
     _check_codec(settings, "offsets.topic.compression.codec")
     _check_assignors(settings, "group.share.assignors", ("simple",))
-    for rule in GROUP_RULES.splitlines():
+    for rule in packaged_text(__file__, "group_rules.txt").splitlines():
         key, relation, other = rule.split(" ")
         if relation == "=":
             _check_single(settings, key)
             continue
-        number, other_number = settings.number(key), settings.number(other)
-        if not (
-            number >= other_number
-            if relation == ">="
-            else number <= other_number
-            if relation == "<="
-            else number < other_number
-        ):
-            raise ConfigRefused(f"{key} {_RELATIONS[relation]} {other}", key, other)
+        holds, words = _RELATIONS[relation]
+        if not holds(settings.number(key), settings.number(other)):
+            raise ConfigRefused(f"{key} {words} {other}", key, other)
     _check_codec(settings, "share.coordinator.state.topic.compression.codec")
 
 

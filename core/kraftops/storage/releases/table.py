@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from pathlib import Path
 from typing import Any
 
+from kraftops.fileio.packaged import packaged_text
 from kraftops.storage.bootstrap.releases import METADATA_VERSION
 from kraftops.storage.config.keys import ServerKey
 
@@ -90,4 +90,4 @@ def _rows(part: str, name: str) -> dict[str, str]:
 
 @cache
 def _table() -> Any:
-    return json.loads(Path(__file__).with_name("releases.json").read_bytes())
+    return json.loads(packaged_text(__file__, "releases.json"))

@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 from kraftops.findings.finding import Finding, Place, Severity, note_finding, stop_finding
 from kraftops.log.files import METADATA_PARTITION
-from kraftops.records.secrets.config_keys import public_configs
-from kraftops.records.secrets.rules import BROKER
+from kraftops.records.secrets.rules import BROKER, public_configs
 from kraftops.storage.bootstrap.releases import (
     KRAFT_VERSION,
     LATEST_PRODUCTION,

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from random import Random
 
+from kraftops.storage.config import keys
 from kraftops.storage.config.keys import server_keys
-from kraftops.storage.config.rules import GROUP_RULES
 
 Settings = dict[str, str]
 
@@ -85,7 +85,8 @@ def some_keys(random: Random) -> Settings:
     return settings
 
 
-_GROUP_KEYS = sorted({word for rule in GROUP_RULES.splitlines() for word in rule.split()[::2]})
+_GROUP_RULES = Path(keys.__file__).with_name("group_rules.txt").read_text("utf-8")
+_GROUP_KEYS = sorted({word for rule in _GROUP_RULES.splitlines() for word in rule.split()[::2]})
 
 
 def groups(random: Random) -> Settings:
