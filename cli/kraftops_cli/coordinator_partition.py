@@ -86,7 +86,7 @@ def coordinator_partition(
     print_answer(
         terminal,
         form,
-        "coordinator-partition",
-        lambda: {field: name, "topic": topic, "partition": partition, "partitions": partitions},
+        (),
+        {field: name, "topic": topic, "partition": partition, "partitions": partitions},
         lambda: f"{topic}-{partition}\n",
     )

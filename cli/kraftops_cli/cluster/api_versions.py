@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from kraftops.answers.fields import Answer, boolean, json_of, number, parts, text
+from kraftops.answers.fields import Answer, boolean, number, parts, text
 from kraftops.display import columns
 from kraftops.display.columns import Cell, Column, folded
 from kraftops.errors import WireError
@@ -48,7 +49,9 @@ API_VERSIONS = Answer(
     (
         text("clusterId", "id of the cluster", may_be_null=True),
         boolean("differs", "with --compare: whether nodes differ", may_be_missing=True),
-        parts("nodes", "its brokers or controllers", _NODE),
+        parts(
+            "nodes", "its brokers or controllers", _NODE, get=lambda answer: answer.nodes.items()
+        ),
     )
 )
 
@@ -69,9 +72,9 @@ class ApiVersionsOptions(TargetOptions):
     help="Show the APIs of every broker or controller with their versions, and its features.",
 )
 def api_versions(terminal: Terminal, options: ApiVersionsOptions) -> int:
-    cluster_id, nodes, errors = _ask_nodes(target_of(terminal, options))
-    console, compare = terminal.console, options.compare
-    differs = compare and len({_sort_key(versions) for versions in nodes.values()}) > 1
+    answer = _ask_nodes(target_of(terminal, options))
+    console, compare, nodes = terminal.console, options.compare, answer.nodes
+    differs = compare and answer.differs
 
     def lines() -> str:
         if not compare:
@@ -83,26 +86,32 @@ def api_versions(terminal: Terminal, options: ApiVersionsOptions) -> int:
     print_answer(
         terminal,
         options.form,
-        "api-versions",
-        lambda: {
-            "clusterId": cluster_id,
-            **({"differs": differs} if compare else {}),
-            "nodes": [json_of(_NODE, node) for node in nodes.items()],
-        },
+        [field for field in API_VERSIONS.fields if compare or field.name != "differs"],
+        answer,
         lines,
     )
-    failures = [*errors.values()]
+    failures = [*answer.errors.values()]
     for error in failures[:-1]:
         terminal.failure(error)
     if failures:
-        raise failures[-1].with_known({"failedNodes": [*errors]})
+        raise failures[-1].with_known({"failedNodes": [*answer.errors]})
     return DIFFER if differs else 0
 
 
-def _ask_nodes(
-    target: Target,
-) -> tuple[str | None, dict[int, NodeApiVersions], dict[int, WireError]]:
-    """Return the cluster's id, and answers or errors by the ids of nodes."""
+class _Answers(NamedTuple):
+    """The answers of the nodes of a cluster, or their errors, by node id."""
+
+    cluster_id: str | None
+    nodes: dict[int, NodeApiVersions]
+    errors: dict[int, WireError]
+
+    @property
+    def differs(self) -> bool:
+        """Whether nodes serve different APIs, versions or features."""
+        return len({_sort_key(versions) for versions in self.nodes.values()}) > 1
+
+
+def _ask_nodes(target: Target) -> _Answers:
     with target.connect() as connection:
         cluster = target.nodes(connection)
         nodes: dict[int, NodeApiVersions] = {}
@@ -118,7 +127,7 @@ def _ask_nodes(
                 message = f"node {node.node_id}: {error.message}"
                 failure = WireError(message, error.hint, code=error.code)
                 errors[node.node_id] = failure.with_known(error.known)
-    return cluster.cluster_id, nodes, errors
+    return _Answers(cluster.cluster_id, nodes, errors)
 
 
 def api_name(key: int) -> str:

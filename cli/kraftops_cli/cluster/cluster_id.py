@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kraftops.answers.fields import Answer, json_of, text
+from kraftops.answers.fields import Answer, text
 from kraftops_cli.cluster.options import TargetOptions, subcommand
 from kraftops_cli.cluster.target import target_of
 from kraftops_cli.terminal.answer import print_answer
@@ -24,13 +24,7 @@ def _run(terminal: Terminal, options: TargetOptions) -> int:
     line = "No cluster ID found. The Kafka version is probably too old."
     if nodes.cluster_id is not None:
         line = f"Cluster ID: {terminal.shown(nodes.cluster_id)}"
-    print_answer(
-        terminal,
-        options.form,
-        "cluster-id",
-        lambda: json_of(CLUSTER_ID.fields, nodes),
-        lambda: f"{line}\n",
-    )
+    print_answer(terminal, options.form, CLUSTER_ID.fields, nodes, lambda: f"{line}\n")
     return 0
 
 
@@ -42,4 +36,4 @@ cluster_id = subcommand(
     examples=EXAMPLES,
     help=_HELP,
 )(_run)
-id_ = subcommand(TargetOptions, name="id", hidden=True, help=_HELP)(_run)
+id_ = subcommand(TargetOptions, name="cluster-id", hidden=True, help=_HELP)(_run)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from kraftops.answers.fields import Answer, boolean, json_of, number, parts, text
+from kraftops.answers.fields import Answer, boolean, number, parts, text
 from kraftops.errors import UsageError
 from kraftops.java.text import utf16_length
 from kraftops.wire.rpc.cluster import ClusterNode
@@ -48,8 +48,8 @@ def list_endpoints(terminal: Terminal, options: ListOptions) -> int:
     print_answer(
         terminal,
         options.form,
-        "list-endpoints",
-        lambda: json_of(ENDPOINTS.fields, cluster),
+        ENDPOINTS.fields,
+        cluster,
         lambda: _table(cluster.nodes, terminal.shown, is_of_controllers=target.is_of_controllers),
     )
     return 0

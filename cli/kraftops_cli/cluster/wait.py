@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from kraftops.answers.fields import Answer, json_of, texts
+from kraftops.answers.fields import Answer, texts
 from kraftops.errors import KraftopsError, UsageError, WireError
 from kraftops.placement.conditions import Condition, parse_condition
 from kraftops.reassign.access import ClusterAccess
@@ -79,8 +79,8 @@ def wait(terminal: Terminal, options: WaitOptions) -> int:
     print_answer(
         terminal,
         options.form,
-        "wait",
-        lambda: json_of(WAIT.fields, options),
+        WAIT.fields,
+        options,
         lambda: "".join(f"{escaped(text)}: true\n" for text in options.conditions),
     )
     return 0

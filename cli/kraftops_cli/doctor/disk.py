@@ -130,15 +130,14 @@ def disk(terminal: Terminal, options: DiskOptions) -> int:
 
 
 def _tell(terminal: Terminal, options: DiskOptions, usage: DiskUsage) -> None:
-    from kraftops.answers.fields import json_of
     from kraftops.disk.answer import DISK
     from kraftops.fileio.mounts import archive_of
 
     print_answer(
         terminal,
         options.form,
-        "disk",
-        lambda: json_of(DISK.fields[:-1], usage),
+        DISK.fields[:-1],
+        usage,
         lambda: _tables(terminal.console, usage, options),
     )
     if options.form == "text" and options.is_live:
@@ -176,7 +175,6 @@ def _explain(
     brokers: Sequence[Broker],
 ) -> None:
     """Print why partitions stay as they are."""
-    from kraftops.answers.fields import json_of
     from kraftops.disk.answer import DISK
     from kraftops.disk.why import why_kept
 
@@ -185,8 +183,8 @@ def _explain(
     print_answer(
         terminal,
         options.form,
-        "disk",
-        lambda: json_of(DISK.fields[-1:], kept),
+        DISK.fields[-1:],
+        kept,
         lambda: (line for why in kept for line in _reasons(terminal.console, why)),
     )
 

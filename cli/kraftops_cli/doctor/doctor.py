@@ -111,7 +111,6 @@ WHAT are log directories and archives of them. Without any, it looks for the Kaf
 @click.pass_obj
 def doctor(terminal: Terminal, options: DoctorOptions) -> int:
     """Examine what is named; return the exit code."""
-    from kraftops.answers.fields import json_of
     from kraftops.checkup.diagnosis import DOCTOR, diagnosis_of
     from kraftops.checkup.examination import Examination
     from kraftops.checkup.page import page_of
@@ -142,11 +141,7 @@ def doctor(terminal: Terminal, options: DoctorOptions) -> int:
                 write_all(fd, text.encode("utf-8", "surrogateescape"))
     terminal.lines(engine_lines())
     print_answer(
-        terminal,
-        options.form,
-        "doctor",
-        lambda: json_of(DOCTOR.fields, diagnosis),
-        lambda: _text(terminal.console, diagnosis),
+        terminal, options.form, DOCTOR.fields, diagnosis, lambda: _text(terminal.console, diagnosis)
     )
     return code_with_skipped(diagnosis.exit_code, skipped)
 

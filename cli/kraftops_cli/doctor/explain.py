@@ -40,7 +40,6 @@ is the case, what Kafka does, what to do, and how to be sure. Without a code, li
 @click.pass_obj
 def explain(terminal: Terminal, /, codes: tuple[str, ...], form: str) -> int:
     """Print the pages of codes, or all codes; return the exit code."""
-    from kraftops.answers.fields import json_of
     from kraftops.checkup.codes import EXPLAIN, PAGE, pages, pages_of
     from kraftops_terminal.tables import table_of, table_text
 
@@ -48,8 +47,8 @@ def explain(terminal: Terminal, /, codes: tuple[str, ...], form: str) -> int:
     print_answer(
         terminal,
         form,
-        "explain",
-        lambda: json_of(EXPLAIN.fields, listed),
+        EXPLAIN.fields,
+        listed,
         lambda: (
             "\n".join("".join(_page(terminal.console, page)) for page in listed)
             if codes

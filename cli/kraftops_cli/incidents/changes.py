@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 
 import click
 
-from kraftops.answers.fields import json_of
+from kraftops.answers.fields import parts
 from kraftops.dump.sources.missing import refuse_missing
 from kraftops.errors import UsageError
 from kraftops.timeline.answer import LIKELY, NOBODY, UNLOGGED
@@ -113,8 +113,8 @@ def changes(ctx: click.Context, options: ChangeOptions) -> int:
     print_answer(
         terminal,
         options.form,
-        "changes",
-        lambda: {name: [json_of(fields, row) for row in rows]},
+        [parts(name, "", fields, get=list)],
+        rows,
         lambda: table_text(terminal.console, table_of(fields, rows)),
     )
     if options.form == "text":

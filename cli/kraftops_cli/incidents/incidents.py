@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import click
 
-from kraftops.answers.fields import json_of
-from kraftops.timeline.answer import INCIDENT
+from kraftops.timeline.answer import INCIDENT, INCIDENTS
 from kraftops.timeline.incidents import incidents_of
 from kraftops.timeline.rules import RULES
 from kraftops_cli.incidents.sources import LogOptions, changes_of, opened
@@ -50,8 +49,8 @@ def incidents(ctx: click.Context, options: LogOptions) -> int:
     print_answer(
         terminal,
         options.form,
-        "incidents",
-        lambda: {"incidents": [json_of(INCIDENT, row) for row in rows]},
+        INCIDENTS.fields,
+        rows,
         lambda: table_text(terminal.console, table_of(INCIDENT, rows)),
     )
     if options.form == "text" and not rows:

@@ -77,7 +77,6 @@ Nothing is locked or written.""",
 @FORM
 @click.pass_obj
 def compare(terminal: Terminal, /, names: tuple[str, ...], form: str) -> int:
-    from kraftops.answers.fields import json_of
     from kraftops.checkup.examination import Examination
     from kraftops.findings.finding import HAS_FINDINGS
     from kraftops.recovery.answer import COMPARE
@@ -91,11 +90,7 @@ def compare(terminal: Terminal, /, names: tuple[str, ...], form: str) -> int:
             raise RecoveryRefused("no-identity", str(finding), finding.remedy)
         answered = compare_disks(sources)
     print_answer(
-        terminal,
-        form,
-        "compare",
-        lambda: json_of(COMPARE.fields, answered),
-        lambda: _text(terminal.console, answered),
+        terminal, form, COMPARE.fields, answered, lambda: _text(terminal.console, answered)
     )
     return 0 if answered.is_safe else HAS_FINDINGS
 

@@ -143,7 +143,6 @@ has for it, if that is certain.""",
 )
 @click.pass_obj
 def format_(terminal: Terminal, options: FormatOptions) -> int:
-    from kraftops.answers.fields import json_of
     from kraftops.storage.format.describe import FORMAT, FormatOutcome
     from kraftops.storage.format.execute import format_directories
     from kraftops.storage.format.plan import plan_format
@@ -179,8 +178,8 @@ def format_(terminal: Terminal, options: FormatOptions) -> int:
     print_answer(
         terminal,
         form,
-        "format",
-        lambda: json_of(FORMAT.fields, FormatOutcome(plan, done, is_dry)),
+        FORMAT.fields,
+        FormatOutcome(plan, done, is_dry),
         lambda: _as_text(plan, done, terminal.shown, is_dry=is_dry),
     )
     return 0

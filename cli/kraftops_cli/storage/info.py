@@ -53,7 +53,6 @@ class InfoOptions(NodeOptions):
 )
 @click.pass_obj
 def info(terminal: Terminal, options: InfoOptions) -> int:
-    from kraftops.answers.fields import json_of
     from kraftops.errors import StorageError
     from kraftops.storage.logdirs.describe import INFO, NodeState
     from kraftops.storage.logdirs.directories import read_directories
@@ -80,8 +79,8 @@ def info(terminal: Terminal, options: InfoOptions) -> int:
     print_answer(
         terminal,
         form,
-        "info",
-        lambda: json_of(INFO.fields, node),
+        INFO.fields,
+        node,
         lambda: (
             _text(directories, node.problems, terminal.shown)
             if form == "text"

@@ -269,7 +269,6 @@ def _split(names: tuple[str, ...]) -> list[str]:
 def _recover(
     terminal: Terminal, config: ServerConfig, request: RecoveryRequest, options: RecoverOptions
 ) -> int:
-    from kraftops.answers.fields import json_of
     from kraftops.recovery.answer import RECOVER, Recovery
     from kraftops.recovery.execute import backup_folder, execute
     from kraftops.recovery.plan import plan_recovery
@@ -292,8 +291,8 @@ def _recover(
         print_answer(
             terminal,
             options.form,
-            "recover",
-            lambda: json_of(RECOVER.fields, recovery),
+            RECOVER.fields,
+            recovery,
             lambda: (
                 done_text(plan, backup, is_dry=options.dry_run)
                 + "Next:\n"
@@ -372,7 +371,6 @@ def _is_typed(terminal: Terminal, ids: Sequence[int], warning: str, question: st
 
 
 def _undo(terminal: Terminal, config: ServerConfig, options: RecoverOptions) -> int:
-    from kraftops.answers.fields import json_of
     from kraftops.recovery.answer import UNDO, Recovery
     from kraftops.recovery.execute import undo
     from kraftops_cli.storage.recover_text import undone_text
@@ -381,8 +379,8 @@ def _undo(terminal: Terminal, config: ServerConfig, options: RecoverOptions) -> 
     print_answer(
         terminal,
         options.form,
-        "recover",
-        lambda: json_of(UNDO, Recovery(changed and not options.dry_run, folder)),
+        UNDO,
+        Recovery(changed and not options.dry_run, folder),
         lambda: undone_text(folder, changed=changed, is_dry=options.dry_run),
     )
     return 0

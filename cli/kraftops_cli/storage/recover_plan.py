@@ -91,7 +91,6 @@ class RecoverPlanOptions(QuorumOptions):
 )
 @click.pass_obj
 def recover_plan(terminal: Terminal, options: RecoverPlanOptions) -> int:
-    from kraftops.answers.fields import json_of
     from kraftops.recovery.answer import RECOVER_PLAN
     from kraftops.recovery.cluster_plan import PAGE, write_cluster_plan
     from kraftops.recovery.node_copies import node_copies
@@ -107,8 +106,8 @@ def recover_plan(terminal: Terminal, options: RecoverPlanOptions) -> int:
     print_answer(
         terminal,
         options.form,
-        "recover-plan",
-        lambda: json_of(RECOVER_PLAN.fields, plan),
+        RECOVER_PLAN.fields,
+        plan,
         lambda: escaped(f"Written to {options.output_dir}: {scripts}. Begin with {PAGE}.") + "\n",
     )
     return 2 if plan.recovery.partitions.cuts_needlessly else 0

@@ -69,7 +69,6 @@ broker of the new id would set them aside.""",
 )
 @click.pass_obj
 def rewrite(terminal: Terminal, options: RewriteOptions) -> int:
-    from kraftops.answers.fields import json_of
     from kraftops.image.verify.losses import refusal, takeover_by
     from kraftops.storage.format.describe import REWRITE, RewriteOutcome
     from kraftops.storage.format.rewrite import RewriteRequest, plan_rewrite, warnings
@@ -102,8 +101,8 @@ def rewrite(terminal: Terminal, options: RewriteOptions) -> int:
     print_answer(
         terminal,
         options.form,
-        "rewrite",
-        lambda: json_of(REWRITE.fields, RewriteOutcome(planned, is_dry)),
+        REWRITE.fields,
+        RewriteOutcome(planned, is_dry),
         lambda: _lines(planned, "would change" if is_dry else "changed"),
     )
     return 0

@@ -163,7 +163,6 @@ checked against each other. Nothing is locked or written.""",
 )
 @click.pass_obj
 def verify(terminal: Terminal, options: VerifyOptions) -> int:
-    from kraftops.answers.fields import json_of
     from kraftops.image.verify.nodes import verify_nodes
     from kraftops.storage.config.host import LocalKafka
     from kraftops.storage.logdirs.node import read_node
@@ -193,8 +192,8 @@ def verify(terminal: Terminal, options: VerifyOptions) -> int:
     print_answer(
         terminal,
         form,
-        "verify",
-        lambda: json_of(VERIFY.fields, answered),
+        VERIFY.fields,
+        answered,
         lambda: drawn_findings(terminal.console, answered) if is_drawn else _as_text(answered),
     )
     return exit_code(findings)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
+from operator import itemgetter
 
 import click
 
@@ -25,7 +27,7 @@ def random_uuid(terminal: Terminal, /, form: str) -> None:
     from kraftops import uuids
 
     text = uuids.to_text(uuids.random_uuid())
-    print_answer(terminal, form, "random-uuid", lambda: {"uuid": text}, lambda: f"{text}\n")
+    print_answer(terminal, form, (), {"uuid": text}, lambda: f"{text}\n")
 
 
 @click.command(
@@ -57,11 +59,8 @@ def version_mapping(terminal: Terminal, /, release_version: str | None, form: st
     print_answer(
         terminal,
         form,
-        "version-mapping",
-        lambda: {
-            "metadataVersion": {"level": version.level, "name": version.name},
-            "features": levels,
-        },
+        (),
+        {"metadataVersion": {"level": version.level, "name": version.name}, "features": levels},
         lambda: (
             f"metadata.version={version.level} ({asked})\n"
             + "".join(f"{name}={level}\n" for name, level in levels.items())
@@ -93,18 +92,15 @@ def version_mapping(terminal: Terminal, /, release_version: str | None, form: st
 @FORM
 @click.pass_obj
 def feature_dependencies(terminal: Terminal, /, features: tuple[str, ...], form: str) -> None:
+    from kraftops.answers.fields import parts, text, texts
     from kraftops.storage.bootstrap.features import dependencies
 
+    need = (text("feature", "", get=itemgetter(0)), texts("requires", "", get=itemgetter(1)))
     print_answer(
         terminal,
         form,
-        "feature-dependencies",
-        lambda: {
-            "features": [
-                {"feature": name, "requires": required}
-                for name, required in map(dependencies, features)
-            ]
-        },
+        [parts("features", "", need, get=partial(map, dependencies))],
+        features,
         lambda: (_requirements(*dependencies(feature)) for feature in features),
     )
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from kraftops_cli.terminal.streams import Terminal
+
+if TYPE_CHECKING:
+    from kraftops.answers.fields import Field
 
 FORM_ATTRIBUTES: dict[str, Any] = {
     "type": click.Choice(("text", "json")),
@@ -21,23 +24,25 @@ FORM = click.option("--format", "form", **FORM_ATTRIBUTES)
 def print_answer(
     terminal: Terminal,
     form: str,
-    command: str,
-    data: Callable[[], Mapping[str, object]],
+    fields: Iterable[Field],
+    answered: object,
     text: Callable[[], str | Iterable[str]],
 ) -> None:
-    """Print the answer of *command* in the form that `--format` asks for.
+    """Print what the command that runs has answered, in the form that `--format` asks for.
 
-    Only the function of that form is called, since the other may cost time.
+    Only the values of that form are made, since the other may cost time.
 
     Args:
         terminal: Where it is printed.
         form: `json`, or any other for text.
-        command: Name of the command, a field of the JSON.
-        data: Returns the other fields of the JSON.
+        fields: The fields of the JSON, read from what is answered.
+        answered: What is answered; a mapping has its JSON fields already.
         text: Returns the text, or pieces of it, each written as soon as it is made.
     """
     if form == "json":
-        terminal.answer(command, data())
+        from kraftops.answers.fields import json_of
+
+        terminal.answer(terminal.command, json_of(fields, answered))
     else:
         output = text()
         for piece in (output,) if isinstance(output, str) else output:

@@ -160,4 +160,6 @@ INCIDENT: tuple[Field, ...] = (
     number("firstOffset", "offset of the first record"),
     number("lastOffset", "offset of the last record"),
 )  # fmt: skip
-INCIDENTS = Answer((parts("incidents", "the incidents by their begin", INCIDENT),))
+INCIDENTS = Answer(
+    (parts("incidents", "the incidents by their begin", INCIDENT, get=lambda incidents: incidents),)
+)

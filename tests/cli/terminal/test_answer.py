@@ -11,7 +11,9 @@ from kraftops_cli.terminal.streams import Terminal
 
 @pytest.fixture
 def terminal() -> Terminal:
-    return Terminal("kafka-tool")
+    terminal = Terminal("kafka-tool")
+    terminal.command = "count"
+    return terminal
 
 
 def _unused() -> str:
@@ -21,7 +23,7 @@ def _unused() -> str:
 def test_json_is_one_object_with_the_command(
     terminal: Terminal, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
-    print_answer(terminal, "json", "count", lambda: {"count": 3}, _unused)
+    print_answer(terminal, "json", (), {"count": 3}, _unused)
     terminal.end_answer()
     terminal.flush()
 
@@ -32,7 +34,8 @@ def test_failure_after_the_answer_is_in_the_same_object(
     capfdbinary: pytest.CaptureFixture[bytes],
 ) -> None:
     terminal = Terminal("kafka-tool", is_json=True)
-    print_answer(terminal, "json", "count", lambda: {"count": 3}, _unused)
+    terminal.command = "count"
+    print_answer(terminal, "json", (), {"count": 3}, _unused)
 
     assert fail(terminal, Failure("failed", "it ends", "try again")) == 1
     terminal.end_answer()
@@ -52,7 +55,7 @@ def test_failure_after_the_answer_is_in_the_same_object(
 def test_text_is_written_as_it_is(
     terminal: Terminal, capfdbinary: pytest.CaptureFixture[bytes], text: str | list[str]
 ) -> None:
-    print_answer(terminal, "text", "count", dict, lambda: text)
+    print_answer(terminal, "text", (), {}, lambda: text)
     terminal.flush()
 
     assert capfdbinary.readouterr().out == b"one\ntwo\n"
