@@ -48,7 +48,7 @@ _ROFF = {
     "~": r"\(ti",
     "…": "...",
 }
-_ENVIRONMENT, _COMMON_VARIABLES = environment()
+((_ENVIRONMENT, _COMMON_VARIABLES),) = environment().items()
 _LONGEST_TITLE = 27  # it stands on both sides of the manual's name, in 78 columns
 _SHELL_TERMINAL = 76  # columns: what man shows of a terminal of 80, without the indentation
 _ARROW_SCHEMAS = "core/kraftops/arrow_schemas"
@@ -302,13 +302,12 @@ def _extras(command: click.Command, heading: Callable[[str], Iterable[str]]) -> 
     """Yield the examples, then the sections."""
     if not isinstance(command, ToolCommand | LazyGroup):
         return
-    examples = getattr(command, "examples", ())
-    if examples:
+    if command.examples:
         yield from heading("Examples")
-    for what, example in examples:
+    for what, example in command.examples.items():
         yield from (".PP", roff(what[:1].upper() + what[1:]) + ":")
         yield from (".RS 4", ".EX", roff(example), ".EE", ".RE")
-    for title, text in command.sections:
+    for title, text in command.sections.items():
         if title != _ENVIRONMENT:
             yield from heading(title)
             yield from _text(text)
@@ -323,9 +322,9 @@ def _extras(command: click.Command, heading: Callable[[str], Iterable[str]]) -> 
 
 def _environment(command: click.Command) -> Iterator[str]:
     """Yield the section about variables: those of the command, then those of all."""
-    texts = [text for title, text in getattr(command, "sections", ()) if title == _ENVIRONMENT]
+    own = getattr(command, "sections", {}).get(_ENVIRONMENT, _COMMON_VARIABLES)
     yield from _section(_ENVIRONMENT)
-    yield from _text("\n".join(dict.fromkeys([*texts, _COMMON_VARIABLES])))
+    yield from _text("\n".join(dict.fromkeys([own, _COMMON_VARIABLES])))
 
 
 def _findings(command: click.Command, heading: Callable[[str], Iterable[str]]) -> Iterator[str]:

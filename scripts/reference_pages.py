@@ -4,7 +4,7 @@ import inspect
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import click
 
@@ -106,7 +106,7 @@ def _command(tool: Tool) -> Iterator[str]:
     usage = " ".join(command.collect_usage_pieces(tool.context))
     spelled = [f"{name} {usage}" for name in (kafkas, " ".join(tool.words)) if name]
     yield from ("```text", *spelled, "```", "")
-    yield from _examples(getattr(command, "examples", ()))
+    yield from _examples(getattr(command, "examples", {}))
     if tool.subtools:
         yield from ("## Commands", "")
         for sub in tool.subtools:
@@ -125,7 +125,7 @@ def _command(tool: Tool) -> Iterator[str]:
             ),
             "",
         )
-    for title, text in getattr(command, "sections", ()):
+    for title, text in getattr(command, "sections", {}).items():
         yield from (f"## {title}", "", *_section(text), "")
     yield from _findings(command)
     if answer := answer_of(command):
@@ -137,10 +137,10 @@ def _command(tool: Tool) -> Iterator[str]:
         )
 
 
-def _examples(examples: tuple[tuple[str, str], ...]) -> Iterator[str]:
+def _examples(examples: Mapping[str, str]) -> Iterator[str]:
     if examples:
         yield from ("## Examples", "", "```sh")
-        for what, example in examples:
+        for what, example in examples.items():
             yield from (f"# {what}", example)
         yield from ("```", "")
 

@@ -56,8 +56,10 @@ _FIRST_BYTES = 200  # of a file, in which our mark would be
     syntax=Argparse4j(expands_files=False),
     name="completions",
     lazy={"install": ("kraftops_cli.completions:install", "Write them for this user.")},
-    examples=(("for the shell that you use", "kraftops completions install"),),
-    sections=(exit_status(),),
+    examples={
+        "for the shell that you use": "kraftops completions install",
+    },
+    sections=exit_status(),
     help="Completions of all commands for bash, zsh and fish.",
 )
 def completions() -> None:
@@ -68,8 +70,10 @@ def completions() -> None:
     cls=ToolCommand,
     syntax=Argparse4j(expands_files=False),
     name="install",
-    examples=(("for another shell than $SHELL", "kraftops completions install --shell zsh"),),
-    sections=(exit_status(),),
+    examples={
+        "for another shell than $SHELL": "kraftops completions install --shell zsh",
+    },
+    sections=exit_status(),
     help="""\
 Write the completions for this user, and say how they are loaded. Files of an earlier install are
 replaced, others of the same name never. A package (.deb, .rpm) has them already, for all users.""",

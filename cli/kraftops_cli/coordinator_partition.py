@@ -14,27 +14,22 @@ from kraftops_cli.terminal.streams import Terminal
 
 _MOST_PARTITIONS = 0x7FFFFFFF
 
-EXAMPLES = (
-    (
-        "the partition of __consumer_offsets that has the offsets of a group",
-        "kraftops coordinator-partition --group payments",
+EXAMPLES = {
+    "the partition of __consumer_offsets that has the offsets of a group": (
+        "kraftops coordinator-partition --group payments"
     ),
-    (
-        "the same of a producer with transactions",
-        "kraftops coordinator-partition --txn-id payments-1",
+    "the same of a producer with transactions": (
+        "kraftops coordinator-partition --txn-id payments-1"
     ),
-)
-SECTIONS = (
-    (
-        "Notes",
-        """\
+}
+SECTIONS = {
+    "Notes": """\
 The partition is computed: nothing is read, and no server is asked whether there is such a group.
 The broker that leads the partition is the coordinator. The number of partitions is the one that the
 cluster created the topic with, from offsets.topic.num.partitions or
 transaction.state.log.num.partitions.""",
-    ),
-    ("Exit status", "0: done.\n1: bad arguments."),
-)
+    "Exit status": "0: done.\n1: bad arguments.",
+}
 
 
 @click.command(

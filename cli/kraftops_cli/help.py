@@ -22,11 +22,11 @@ _OF_TITLE = 99
     cls=ToolCommand,
     syntax=Argparse4j(expands_files=False),
     name="help",
-    examples=(
-        ("the commands of a tool", "kraftops help cluster"),
-        ("how conditions of --where are written", "kraftops help conditions"),
-    ),
-    sections=(exit_status(),),
+    examples={
+        "the commands of a tool": "kraftops help cluster",
+        "how conditions of --where are written": "kraftops help conditions",
+    },
+    sections=exit_status(),
     help="""\
 Show the help of a command, or a chapter of the manual, as "exit status" or conditions. Without a
 TOPIC, list them.""",
@@ -74,7 +74,7 @@ def _commands(
 def _chapters(root: click.Context) -> Iterator[tuple[str, str, str]]:
     """Yield each chapter: the words of its command, the title and the text."""
     for words, command in _commands(root):
-        for title, text in getattr(command, "sections", ()):
+        for title, text in getattr(command, "sections", {}).items():
             yield " ".join(words) or "kraftops", title, text
 
 
@@ -90,7 +90,7 @@ def _places_of(root: click.Context, words: str) -> list[str]:
             options = (f"{param.opts} {getattr(param, 'help', '')}" for param in command.params)
             text = "\n".join((command.help or "", *options))
             counts[f"kraftops {' '.join(path)} --help"] = text.lower().count(words)
-        for what, line in getattr(command, "examples", ()):
+        for what, line in getattr(command, "examples", {}).items():
             if all(word in what.lower() for word in words.split()):
                 counts[line] = 2 * _OF_TITLE
     return sorted(filter(counts.get, counts), key=lambda line: -counts[line])[:_MOST_PLACES]

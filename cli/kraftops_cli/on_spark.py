@@ -57,11 +57,14 @@ class IndexOptions(SparkFindOptions):
         "index": (f"{_HERE}:index", "List what is in each segment, so that less is read."),
         "find": ("kraftops_cli.metadata_shell.find_command:find", "Find nodes of the metadata."),
     },
-    examples=(
-        ("a lake of logs as Parquet", "kraftops spark dump s3://b/topics --output s3://b/rows"),
-        ("what is damaged?", "kraftops spark check --master yarn hdfs:///copies"),
-    ),
-    sections=(exit_status(), environment(SPARK)),
+    examples={
+        "a lake of logs as Parquet": "kraftops spark dump s3://b/topics --output s3://b/rows",
+        "what is damaged?": "kraftops spark check --master yarn hdfs:///copies",
+    },
+    sections={
+        **exit_status(),
+        **environment(SPARK),
+    },
     help="Read logs on Spark, where they are too large for one machine.",
 )
 def spark() -> None:
@@ -73,7 +76,7 @@ _command = partial(
     cls=GroupedCommand,
     syntax=jopt.click_arguments,
     groups={**DUMP_GROUPS, **GROUPS},
-    sections=(exit_status({2: "there is damage."}),),
+    sections=exit_status({2: "there is damage."}),
 )
 
 
@@ -123,7 +126,7 @@ def check(ctx: click.Context, options: DumpOptions) -> int:
     options=partial(ReportOptions, spark=True),
     params=[param for param in parameters(ReportOptions) if param.name not in (*LIVE, "spark")],
     groups=GROUPS,
-    sections=(exit_status({2: "done; damage has hidden records."}),),
+    sections=exit_status({2: "done; damage has hidden records."}),
     help="Tell what happened: an HTML page in one file, or its data as JSON.",
 )
 @click.pass_context
@@ -140,8 +143,10 @@ def report(ctx: click.Context, options: ReportOptions) -> int:
     options=partial(IndexOptions, spark=True),
     params=parameters(IndexOptions, "directory", *OF_SPARK_COMMANDS),
     groups=GROUPS,
-    sections=(exit_status(),),
-    examples=(("list a bucket of logs", "kraftops spark index s3://b/topics"),),
+    sections=exit_status(),
+    examples={
+        "list a bucket of logs": "kraftops spark index s3://b/topics",
+    },
     help="""\
 List offsets, newest times and counts of all segments below DIRECTORY.
 

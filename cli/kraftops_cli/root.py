@@ -74,51 +74,37 @@ TASKS = {
     "Help": ("help", "completions"),
 }
 """Titles in the help, and the names of the commands below them."""
-EXAMPLES = (
-    ("what is wrong: with a node, with copies of disks or a bundle?", "kraftops doctor WHAT"),
-    ("the disk is full: which topic, and what grows?", "kraftops disk -c server.properties"),
-    ("why is nothing deleted?", "kraftops disk -c server.properties --why orders-3"),
-    (
-        "may a broker be restarted?",
-        "kraftops cluster safe-to-stop -b localhost:9092 --id 3",
+EXAMPLES = {
+    "what is wrong: with a node, with copies of disks or a bundle?": "kraftops doctor WHAT",
+    "the disk is full: which topic, and what grows?": "kraftops disk -c server.properties",
+    "why is nothing deleted?": "kraftops disk -c server.properties --why orders-3",
+    "may a broker be restarted?": "kraftops cluster safe-to-stop -b localhost:9092 --id 3",
+    "what would its loss do, by files?": (
+        "kraftops metadata-shell -c server.properties what-if --lose 3"
     ),
-    (
-        "what would its loss do, by files?",
-        "kraftops metadata-shell -c server.properties what-if --lose 3",
+    "the quorum is lost": "kraftops help a quorum is lost",
+    "when was a configuration changed, and by what?": (
+        "kraftops changes DIR --kind config --topic orders"
     ),
-    ("the quorum is lost", "kraftops help a quorum is lost"),
-    (
-        "when was a configuration changed, and by what?",
-        "kraftops changes DIR --kind config --topic orders",
+    "which group lags, by files?": "kraftops dump-log summary DIR --log __consumer_offsets",
+    "would Kafka 4.3 boot here, before an upgrade?": (
+        "kraftops storage verify -c server.properties --release-version 4.3"
     ),
-    (
-        "which group lags, by files?",
-        "kraftops dump-log summary DIR --log __consumer_offsets",
+    "records for DuckDB, Polars, pandas": (
+        "kraftops dump-log DIR --format parquet --output records.parquet"
     ),
-    (
-        "would Kafka 4.3 boot here, before an upgrade?",
-        "kraftops storage verify -c server.properties --release-version 4.3",
+    "follow what changes in a running cluster": (
+        "kraftops dump-log -C localhost:9093 --follow --format json"
     ),
-    (
-        "records for DuckDB, Polars, pandas",
-        "kraftops dump-log DIR --format parquet --output records.parquet",
+    "move all data off a broker": (
+        "kraftops cluster decommission -b localhost:9092 -C localhost:9093 --id 3 --dry-run"
     ),
-    (
-        "follow what changes in a running cluster",
-        "kraftops dump-log -C localhost:9093 --follow --format json",
-    ),
-    (
-        "move all data off a broker",
-        "kraftops cluster decommission -b localhost:9092 -C localhost:9093 --id 3 --dry-run",
-    ),
-)
+}
 """Questions of operators, each with the command that answers it."""
-SECTIONS = (
-    exit_status(),
-    environment(),
-    (
-        "JSON",
-        """\
+SECTIONS = {
+    **exit_status(),
+    **environment(),
+    "JSON": """\
 With --format json a program reads the output: one object on one line, with command, formatVersion,
 and lists under plural names. Fields are added, and never renamed; formatVersion changes when a
 field changes its meaning. Each output has a schema, in the folder json_schemas of the package
@@ -132,15 +118,11 @@ Rows are lines of their own, without command: those of a dump (row.v1.json; a fa
 after them, which unlike a row has no field file), and in the metadata shell those of --format
 ndjson. Commands that run until they are interrupted, as with --watch and --follow, print an object
 for each answer.""",
+    "Codes of errors in JSON": "\n\n".join(
+        f"{code}: {code_of_error.meaning} (exit status {code_of_error.exit_code})."
+        for code, code_of_error in CODES.items()
     ),
-    (
-        "Codes of errors in JSON",
-        "\n\n".join(
-            f"{code}: {code_of_error.meaning} (exit status {code_of_error.exit_code})."
-            for code, code_of_error in CODES.items()
-        ),
-    ),
-)
+}
 """Sections of the manual that are about all tools."""
 
 

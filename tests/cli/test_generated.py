@@ -127,9 +127,9 @@ def test_help_is_all_in_the_man_page(tool: command_tree.Tool) -> None:
         assert re.search(
             rf"^\.TP\n.*{re.escape(generate.roff(name))}\\f.*\n.+", page, re.MULTILINE
         ), name
-    for _, example in getattr(tool.command, "examples", ()):
+    for example in getattr(tool.command, "examples", {}).values():
         assert generate.roff(example) in page
-    for title, text in getattr(tool.command, "sections", ()):
+    for title, text in getattr(tool.command, "sections", {}).items():
         heading = generate.roff(title)
         assert f".SH {heading.upper()}\n" in page or rf"\fB{heading}\fR" in page
         for line in text.splitlines():
@@ -288,8 +288,8 @@ def test_bash_offers(line: str, offered: list[str], directory: Path) -> None:
     "info",
     cls=ToolCommand,
     syntax=Argparse4j(),
-    examples=[("show it", "kafka-made-up info .")],
-    sections=[("Exit status", "0: done.\n1: not done."), ("Notes", ".It is 'so'.")],
+    examples={"show it": "kafka-made-up info ."},
+    sections={"Exit status": "0: done.\n1: not done.", "Notes": ".It is 'so'."},
     help="Tell of 'storage'.",
 )
 @click.option("-t", "--cluster-id", help="The [id]: it's typed.")
@@ -305,8 +305,8 @@ def info(**_: object) -> None:
     cls=ToolGroup,
     syntax=Argparse4j(),
     lazy={"info": (f"{__name__}:info", "Tell.")},
-    examples=[("help", "kafka-made-up -h")],
-    sections=[("Exit status", "0: done.")],
+    examples={"help": "kafka-made-up -h"},
+    sections={"Exit status": "0: done."},
     help="Work on storage.",
 )
 def storage() -> None:

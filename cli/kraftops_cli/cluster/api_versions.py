@@ -24,10 +24,10 @@ from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.console import Console
 from kraftops_terminal.tables import Table, table_of, table_text
 
-EXAMPLES = (
-    ("what brokers serve", "kafka-cluster api-versions -b localhost:9092"),
-    ("is an upgrade complete?", "kafka-cluster api-versions -C localhost:9093 --compare"),
-)
+EXAMPLES = {
+    "what brokers serve": "kafka-cluster api-versions -b localhost:9092",
+    "is an upgrade complete?": "kafka-cluster api-versions -C localhost:9093 --compare",
+}
 DIFFER = 2
 _API = (
     number("key", "number of the API", get=lambda api: api[0], column=columns.number("KEY")),

@@ -8,10 +8,10 @@ from kraftops_cli.cluster.target import target_of
 from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
 
-EXAMPLES = (
-    ("which cluster is it?", "kafka-cluster cluster-id -b localhost:9092"),
-    ("for a script", "kafka-cluster cluster-id -C localhost:9093 --format json"),
-)
+EXAMPLES = {
+    "which cluster is it?": "kafka-cluster cluster-id -b localhost:9092",
+    "for a script": "kafka-cluster cluster-id -C localhost:9093 --format json",
+}
 
 
 CLUSTER_ID = Answer((text("clusterId", "null before Kafka 0.10.1", may_be_null=True),))

@@ -35,18 +35,16 @@ from kraftops_terminal.tables import table_of, table_text
 ADD, REMOVE, REPLACE = "add", "remove", "replace"
 CONTROLLER, BROKER = "controller", "broker"
 _LISTENER = re.compile(r"([A-Za-z0-9_-]+)://(.+)")
-EXAMPLES = (
-    ("voters, observers, lag", "kafka-cluster controllers -b b:9092"),
-    ("a fourth controller, once it has caught up", "kafka-cluster controllers add -C c:9093 -i 4"),
-    (
-        "one host for another",
-        "kafka-cluster controllers replace -C c:9093 --id 1 --by 4 --timeout 600",
+EXAMPLES = {
+    "voters, observers, lag": "kafka-cluster controllers -b b:9092",
+    "a fourth controller, once it has caught up": "kafka-cluster controllers add -C c:9093 -i 4",
+    "one host for another": (
+        "kafka-cluster controllers replace -C c:9093 --id 1 --by 4 --timeout 600"
     ),
-    (
-        "the same id on an empty disk, after its start",
-        "kafka-cluster controllers replace -C c:9093 --id 1",
+    "the same id on an empty disk, after its start": (
+        "kafka-cluster controllers replace -C c:9093 --id 1"
     ),
-)
+}
 
 
 def _listener(text: str) -> Listener:

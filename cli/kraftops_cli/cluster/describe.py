@@ -28,16 +28,14 @@ from kraftops_terminal.console import Console
 from kraftops_terminal.escaping import escaped
 from kraftops_terminal.tables import NO_VALUE, table_of, table_text
 
-EXAMPLES = (
-    ("all that controllers know", "kafka-cluster describe -C localhost:9093"),
-    ("every five seconds", "kafka-cluster describe -b localhost:9092 --watch 5"),
-    ("brokers that are gone", "kafka-cluster describe -C localhost:9093 --fenced --rack r1"),
-)
+EXAMPLES = {
+    "all that controllers know": "kafka-cluster describe -C localhost:9093",
+    "every five seconds": "kafka-cluster describe -b localhost:9092 --watch 5",
+    "brokers that are gone": "kafka-cluster describe -C localhost:9093 --fenced --rack r1",
+}
 
-SECTIONS = (
-    (
-        "Screen",
-        """\
+SECTIONS = {
+    "Screen": """\
 With --watch on a terminal, brokers, quorum, counts of partitions with their history, and the last
 changes are on a screen of their own. Keys: arrows, Page Up, Page Down, Home and End choose a
 broker, and Enter shows its partitions, the worst first, and its changes of the last hour. p shows
@@ -49,8 +47,7 @@ These keys are those of `browse` and of `dump-log --summary --follow`, too. The
 screen stays while no controller answers, and tells for how long. Questions take at most a tenth of
 a core: in a large cluster they are asked less often. Elsewhere each description is printed below
 the one before.""",
-    ),
-)
+}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,10 +15,10 @@ from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
 
-EXAMPLES = (
-    ("brokers, fenced ones too", "kafka-cluster list-endpoints -b b:9092 --include-fenced-brokers"),
-    ("controllers", "kafka-cluster list-endpoints -C localhost:9093"),
-)
+EXAMPLES = {
+    "brokers, fenced ones too": "kafka-cluster list-endpoints -b b:9092 --include-fenced-brokers",
+    "controllers": "kafka-cluster list-endpoints -C localhost:9093",
+}
 _NO_HOST, _NO_RACK = 100, 10  # Kafka's widths of columns without values
 
 

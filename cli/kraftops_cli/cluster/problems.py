@@ -38,10 +38,10 @@ from kraftops_cli.cluster.options import AccessOptions, min_isr_option, refuse_t
 from kraftops_cli.syntax.option_fields import option
 from kraftops_terminal.escaping import escaped
 
-EXAMPLES = (
-    ("what is wrong, and since when?", "kafka-cluster problems -b b:9092 -C c:9093"),
-    ("what was wrong in a log?", "kafka-cluster problems --snapshot __cluster_metadata-0"),
-)
+EXAMPLES = {
+    "what is wrong, and since when?": "kafka-cluster problems -b b:9092 -C c:9093",
+    "what was wrong in a log?": "kafka-cluster problems --snapshot __cluster_metadata-0",
+}
 _LOOK_SECONDS = 2.0
 """Between two looks at followers: they fetch every 0.5 s at least (replica.fetch.wait.max.ms)."""
 

@@ -42,20 +42,17 @@ from kraftops_cli.syntax.values import Number, Plural, Seconds
 _ROLES = {"brokers": "broker", "controllers": "controller"}
 """Roles as `process.roles` has them, which users type too, by the names of their nodes."""
 _MOST_AT_ONCE = 1000  # more than any cluster has nodes
-EXAMPLES = (
-    (
-        "all nodes, by ssh",
-        "kafka-cluster restart -b b:9092 --hook 'ssh {host} systemctl restart kafka'",
+EXAMPLES = {
+    "all nodes, by ssh": (
+        "kafka-cluster restart -b b:9092 --hook 'ssh {host} systemctl restart kafka'"
     ),
-    (
-        "in which order, and may they stop?",
-        "kafka-cluster restart -b b:9092 --hook 'ssh {host} systemctl restart kafka' --dry-run",
+    "in which order, and may they stop?": (
+        "kafka-cluster restart -b b:9092 --hook 'ssh {host} systemctl restart kafka' --dry-run"
     ),
-    (
-        "brokers, up to three of a rack at once",
-        "kafka-cluster restart -b b:9092 --hook ./restart.sh\\ {id} --roles brokers --at-once 3",
+    "brokers, up to three of a rack at once": (
+        "kafka-cluster restart -b b:9092 --hook ./restart.sh\\ {id} --roles brokers --at-once 3"
     ),
-)
+}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -42,19 +42,16 @@ from kraftops_cli.terminal.outcomes import OutcomeReport, error_fields
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.prompts import agreed, can_ask
 
-EXAMPLES = (
-    ("a broker that is gone", "kafka-cluster unregister -b localhost:9092 --id 3"),
-    ("what would be done", "kafka-cluster unregister -C localhost:9093 -i 3,101-120 --dry-run"),
-    ("in a script", "kafka-cluster unregister -b localhost:9092 --id 3 --if-registered --yes"),
-    (
-        "all that have been gone for a day",
-        "kafka-cluster unregister -C localhost:9093 --all-fenced --fenced-for 1d --format json",
+EXAMPLES = {
+    "a broker that is gone": "kafka-cluster unregister -b localhost:9092 --id 3",
+    "what would be done": "kafka-cluster unregister -C localhost:9093 -i 3,101-120 --dry-run",
+    "in a script": "kafka-cluster unregister -b localhost:9092 --id 3 --if-registered --yes",
+    "all that have been gone for a day": (
+        "kafka-cluster unregister -C localhost:9093 --all-fenced --fenced-for 1d --format json"
     ),
-)
-SECTIONS = (
-    (
-        "Outcomes",
-        """\
+}
+SECTIONS = {
+    "Outcomes": """\
 Each broker has an outcome, which is printed as soon as it is known: done; already (it was not
 registered, with --if-registered); refused; failed; unknown (sent, without an answer); untried.
 All brokers are checked first; if one is refused, none is unregistered. A broker that has come back
@@ -62,8 +59,7 @@ before its turn is refused alone. --timeout is the time for each broker. After a
 answer the brokers of the cluster are read again; if the broker is still there, the outcome is
 unknown, the exit status is 6, and the other brokers are untried.
 With --format json the outcomes are in the answer, also where the work fails or is interrupted.""",
-    ),
-)
+}
 _REASON = (text("error", "code of the error"), text("message", "the error in words"))
 _BROKER = (
     number("id", "broker"),

@@ -20,16 +20,14 @@ from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.escaping import escaped
 
 _PAUSE_SECONDS = 0.5  # between two looks: a script does not notice half a second
-EXAMPLES = (
-    (
-        "after a rolling restart",
-        "kafka-cluster wait -b localhost:9092 --for brokers=3:unfenced --timeout 300",
+EXAMPLES = {
+    "after a rolling restart": (
+        "kafka-cluster wait -b localhost:9092 --for brokers=3:unfenced --timeout 300"
     ),
-    (
-        "before the next restart",
-        "kafka-cluster wait -b b:9092 --for broker=103:unfenced --for no-under-replicated",
+    "before the next restart": (
+        "kafka-cluster wait -b b:9092 --for broker=103:unfenced --for no-under-replicated"
     ),
-)
+}
 
 
 WAIT = Answer((texts("conditions", "the conditions, which were true at one moment"),))

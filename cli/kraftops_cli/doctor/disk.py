@@ -39,16 +39,14 @@ _TOLD = (
     "a broker tells the sizes of logs and the free room alone: not indexes, what waits for"
     " deletion, what files take ON DISK, or GROWTH"
 )
-EXAMPLES = (
-    ("the disk is full: which topic?", "kraftops disk -c server.properties"),
-    ("all partitions of some log directories", "kraftops disk /var/kafka-1 --group-by partition"),
-    ("why is nothing deleted?", "kraftops disk -c server.properties --why orders-3"),
-    ("the disks of a running cluster", "kraftops disk -b localhost:9092"),
-)
-SECTIONS = (
-    (
-        "What is counted",
-        """\
+EXAMPLES = {
+    "the disk is full: which topic?": "kraftops disk -c server.properties",
+    "all partitions of some log directories": "kraftops disk /var/kafka-1 --group-by partition",
+    "why is nothing deleted?": "kraftops disk -c server.properties --why orders-3",
+    "the disks of a running cluster": "kraftops disk -b localhost:9092",
+}
+SECTIONS = {
+    "What is counted": """\
 Sizes come from the names of files and from stat: no data is read. BYTES is what ls shows, ON DISK
 what the file system has given: less where files are sparse, as the preallocated indexes of active
 segments (10 MiB each). Rows are in the order of ON DISK. DELETED is what a broker has renamed, and
@@ -59,9 +57,8 @@ nothing of its disk.
 Rates come from the times at which segments were last written. GROWTH leaves out what retention will
 delete: a log whose beginning has been deleted loses each day as much as was written on its first
 remaining day. With --bootstrap-server, only the sizes of logs and the free room are known.""",
-    ),
-    exit_status(),
-)
+    **exit_status(),
+}
 
 
 @dataclass(frozen=True, kw_only=True)

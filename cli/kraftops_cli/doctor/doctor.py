@@ -30,17 +30,15 @@ if TYPE_CHECKING:
     from kraftops.errors import SourceError
     from kraftops_terminal.console import Console
 
-EXAMPLES = (
-    ("what is wrong with the Kafka of this host?", "kraftops doctor"),
-    ("a node that does not start", "kraftops doctor -c server.properties"),
-    ("directories and archives of several nodes", "kraftops doctor node-1 node-2.tar.gz"),
-    ("a running cluster", "kraftops doctor -b localhost:9092 -C localhost:9093"),
-    ("what is new since yesterday", "kraftops doctor --baseline yesterday.json --format json"),
-)
-SECTIONS = (
-    (
-        "What is looked at",
-        """\
+EXAMPLES = {
+    "what is wrong with the Kafka of this host?": "kraftops doctor",
+    "a node that does not start": "kraftops doctor -c server.properties",
+    "directories and archives of several nodes": "kraftops doctor node-1 node-2.tar.gz",
+    "a running cluster": "kraftops doctor -b localhost:9092 -C localhost:9093",
+    "what is new since yesterday": "kraftops doctor --baseline yesterday.json --format json",
+}
+SECTIONS = {
+    "What is looked at": """\
 Configurations: whether Kafka takes them, whether a start takes the directories, what Kafka's loader
 makes of partitions and of the metadata log, and the disks against the metadata. Several nodes:
 whether they are one cluster, histories that diverge, records that a start would cut. Metadata:
@@ -52,15 +50,14 @@ leader, and its voters run; problems of partitions by cause, and operations that
 Nothing is written, and only -b and -C use the network. Each check has its own limit of time, and
 one that fails does not stop the others: the table of checks has the reason. Without --deep
 partitions are read as far as Kafka's loader reads them.""",
-    ),
-    exit_status(
+    **exit_status(
         {
             0: "nothing is wrong, or there are notes alone.",
             2: "there are findings, or a check could not be made.",
             5: "nobody answered, and there was nothing else to look at.",
         }
     ),
-)
+}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,11 +17,13 @@ if TYPE_CHECKING:
     from kraftops.checkup.codes import CodePage
     from kraftops_terminal.console import Console
 
-EXAMPLES = (
-    ("what does [missing-end] mean?", "kraftops explain missing-end"),
-    ("all codes", "kraftops explain"),
-)
-SECTIONS = (exit_status(),)
+EXAMPLES = {
+    "what does [missing-end] mean?": "kraftops explain missing-end",
+    "all codes": "kraftops explain",
+}
+SECTIONS = {
+    **exit_status(),
+}
 
 
 @click.command(

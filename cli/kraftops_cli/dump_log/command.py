@@ -58,11 +58,11 @@ def dump_log(ctx: click.Context, options: DumpOptions) -> int:
     options=partial(dump_options, check=True),
     params=dump_parameters("paths", "remote_log_metadata", "jobs", answers=True),
     name="check",
-    examples=(
-        ("all partitions of a broker", "kraftops dump-log check /var/kafka"),
-        ("a bundle, for programs", "kraftops dump-log check bundle.tar.gz --format json"),
-    ),
-    sections=(exit_status({2: "there are findings."}),),
+    examples={
+        "all partitions of a broker": "kraftops dump-log check /var/kafka",
+        "a bundle, for programs": "kraftops dump-log check bundle.tar.gz --format json",
+    },
+    sections=exit_status({2: "there are findings."}),
     help="""\
 Say what is damaged in logs, and what a start would mend: a line for each finding, and a table.
 
@@ -84,11 +84,11 @@ def check(ctx: click.Context, options: DumpOptions) -> int:
     ),
     groups=GROUPS,
     name="summary",
-    examples=(
-        ("the largest logs of a broker", "kraftops dump-log summary /var/kafka --sort bytes"),
-        ("one of them", "kraftops dump-log summary /var/kafka --log orders-3"),
-    ),
-    sections=(exit_status({2: "there is damage."}),),
+    examples={
+        "the largest logs of a broker": "kraftops dump-log summary /var/kafka --sort bytes",
+        "one of them": "kraftops dump-log summary /var/kafka --log orders-3",
+    },
+    sections=exit_status({2: "there is damage."}),
     help="""\
 Count records and bytes of logs: a line for each log, or all about one (--log): its largest records,
 hottest keys, open transactions, or groups with their lag.

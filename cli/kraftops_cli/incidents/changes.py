@@ -27,26 +27,23 @@ from kraftops_cli.syntax.values import Number
 from kraftops_cli.terminal.answer import print_answer
 from kraftops_terminal.tables import table_of, table_text
 
-EXAMPLES = (
-    ("ten minutes of the last day", "kraftops changes /var/kafka/meta --since 14:00 --until 14:10"),
-    ("what a broker did, by cause", "kraftops changes DIR --broker 3 --group-by cause"),
-    ("configurations of some topics", "kraftops changes DIR --kind config --topic 'orders*'"),
-    ("who likely did it", "kraftops changes DIR --authorizer-log /var/log/kafka-authorizer.log"),
-    ("a running cluster", "kraftops changes -C localhost:9093 --since 1h"),
-)
-SECTIONS = (
-    (
-        "Causes",
-        """\
+EXAMPLES = {
+    "ten minutes of the last day": "kraftops changes /var/kafka/meta --since 14:00 --until 14:10",
+    "what a broker did, by cause": "kraftops changes DIR --broker 3 --group-by cause",
+    "configurations of some topics": "kraftops changes DIR --kind config --topic 'orders*'",
+    "who likely did it": "kraftops changes DIR --authorizer-log /var/log/kafka-authorizer.log",
+    "a running cluster": "kraftops changes -C localhost:9093 --since 1h",
+}
+SECTIONS = {
+    "Causes": """\
 A broker that stops, is fenced, starts or is unfenced is the cause of what becomes of its partitions
 in the same batch of the log; a leader is the cause of changes of ISRs that it asks for. What
 clients ask for has the cause "client": no record says which person. A topic that is created or
 deleted is one change, with its partitions and configurations. Secrets are redacted.""",
-    ),
-    PRINCIPALS,
-    environment(AUTHORIZER),
-    exit_status({2: "done; damage hides a part of the log."}),
-)
+    **PRINCIPALS,
+    **environment(AUTHORIZER),
+    **exit_status({2: "done; damage hides a part of the log."}),
+}
 
 _MOST_TOPICS = 8
 """Names in a hint: it stays a line."""

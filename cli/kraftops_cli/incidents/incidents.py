@@ -14,19 +14,18 @@ from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.terminal.answer import print_answer
 from kraftops_terminal.tables import table_of, table_text
 
-EXAMPLES = (
-    ("what happened", "kraftops incidents /var/kafka/meta"),
-    ("since yesterday afternoon", "kraftops incidents DIR --since 'yesterday 14:00'"),
-    ("what goes on in a running cluster", "kraftops incidents -C localhost:9093 --since 1h"),
-)
-SECTIONS = (
-    (
-        "Causes",
+EXAMPLES = {
+    "what happened": "kraftops incidents /var/kafka/meta",
+    "since yesterday afternoon": "kraftops incidents DIR --since 'yesterday 14:00'",
+    "what goes on in a running cluster": "kraftops incidents -C localhost:9093 --since 1h",
+}
+SECTIONS = {
+    "Causes": (
         "The log does not say why. It shows what follows, by these rules:\n\n"
-        + "\n\n".join(f"{rule.cause}: {rule.words}. {rule.reason}." for rule in RULES),
+        + "\n\n".join(f"{rule.cause}: {rule.words}. {rule.reason}." for rule in RULES)
     ),
-    exit_status({2: "done; damage hides a part of the log."}),
-)
+    **exit_status({2: "done; damage hides a part of the log."}),
+}
 
 
 @click.command(

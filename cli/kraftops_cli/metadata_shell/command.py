@@ -36,19 +36,17 @@ from kraftops_cli.terminal.streams import Terminal
 _OF_CONTROLLERS = ("command_config", "timeout", "expect_cluster_id")
 """Parameters for controllers alone."""
 
-EXAMPLES = (
-    ("list the metadata in a directory's log", f"{KAFKAS_NAME} -s /var/kafka-logs ls /image"),
-    ("one partition as JSON", "kraftops metadata-shell -s DIR cat /image/topics/byName/orders/0"),
-    ("the state after offset 4200", "kraftops metadata-shell -s DIR --at-offset 4200 tree /image"),
-    (
-        "the brokers of a running cluster",
-        "kraftops metadata-shell -C localhost:9093 ls /image/cluster",
+EXAMPLES = {
+    "list the metadata in a directory's log": f"{KAFKAS_NAME} -s /var/kafka-logs ls /image",
+    "one partition as JSON": "kraftops metadata-shell -s DIR cat /image/topics/byName/orders/0",
+    "the state after offset 4200": "kraftops metadata-shell -s DIR --at-offset 4200 tree /image",
+    "the brokers of a running cluster": (
+        "kraftops metadata-shell -C localhost:9093 ls /image/cluster"
     ),
-    (
-        "a running cluster by its voters, kept current",
-        "kraftops metadata-shell -C 1@c1:9093,2@c2:9093,3@c3:9093 --follow",
+    "a running cluster by its voters, kept current": (
+        "kraftops metadata-shell -C 1@c1:9093,2@c2:9093,3@c3:9093 --follow"
     ),
-)
+}
 INTERACTIVE = """\
 Without a command, lines are read and run until exit or the end of the input. Words are split at
 blanks; quotes and backslashes work as in other shells. help lists the commands, and man explains
@@ -213,12 +211,12 @@ class ShellCommand(GroupedCommand):
     ),
     name="metadata-shell",
     examples=EXAMPLES,
-    sections=(
-        ("Interactive use", INTERACTIVE),
-        environment({**ENVIRONMENT, **SPARK}),
-        ("Files", FILES),
-        exit_status(EXIT_STATUS),
-    ),
+    sections={
+        "Interactive use": INTERACTIVE,
+        **environment({**ENVIRONMENT, **SPARK}),
+        "Files": FILES,
+        **exit_status(EXIT_STATUS),
+    },
     help="Browse the metadata of a cluster as a tree.",
 )
 @click.pass_context

@@ -41,13 +41,12 @@ def _options(words: tuple[str, ...], **options: object) -> ShellOptions:
     ],
     groups=GROUPS,
     name="find",
-    examples=(
-        (
-            "partitions that lead on broker 3",
-            "kraftops spark find -s s3://b/meta /image/topics -value '\"leader\": 3'",
+    examples={
+        "partitions that lead on broker 3": (
+            "kraftops spark find -s s3://b/meta /image/topics -value '\"leader\": 3'"
         ),
-    ),
-    sections=(exit_status({2: "damage cuts the log short."}),),
+    },
+    sections=exit_status({2: "damage cuts the log short."}),
     help="""\
 Find nodes of the metadata tree of a log that workers read: one of them loads its state.
 

@@ -13,19 +13,16 @@ from kraftops_cli.syntax.environment import AUTHORIZER, SPARK, environment
 from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.syntax.shared_options import PRINCIPALS
 
-EXAMPLES = (
-    ("the directory of a controller", "kraftops report /var/kafka/meta --output report.html"),
-    (
-        "an hour of several logs",
-        "kraftops report bundle.tar.gz --since 2h --until 1h --output report.html",
+EXAMPLES = {
+    "the directory of a controller": "kraftops report /var/kafka/meta --output report.html",
+    "an hour of several logs": (
+        "kraftops report bundle.tar.gz --since 2h --until 1h --output report.html"
     ),
-    ("a running cluster", "kraftops report -C localhost:9093 --output report.html"),
-    ("for programs", "kraftops report /var/kafka/meta --format json"),
-)
-SECTIONS = (
-    (
-        "Contents",
-        """\
+    "a running cluster": "kraftops report -C localhost:9093 --output report.html",
+    "for programs": "kraftops report /var/kafka/meta --format json",
+}
+SECTIONS = {
+    "Contents": """\
 A metadata log gives the incidents, as kraftops incidents tells them (if it has up to 20,000 changes
 of partitions); the cluster; over time, the states of brokers and controllers, elections, changes of
 ISRs, and partitions that are offline, under min ISR or under-replicated; the changes of topics,
@@ -43,28 +40,21 @@ transactions.
 Lists are bounded: the report says how many entries it leaves out. Secrets are never in it. A record
 whose time is before that of the previous record counts at that previous time. With --since, nothing
 is known of transactions before that time: an open one counts from its first record since.""",
-    ),
-    (
-        "Several metadata logs",
-        """\
+    "Several metadata logs": """\
 The timeline is that of the log with the latest end. With --until, it ends before the first record
 at or after that time.""",
-    ),
-    (
-        "On Spark",
-        """\
+    "On Spark": """\
 With --spark logs are counted by Spark. The metadata log is read by this process all the same: its
 records make sense only in their order.""",
-    ),
-    PRINCIPALS,
-    environment({**AUTHORIZER, **SPARK}),
-    exit_status(
+    **PRINCIPALS,
+    **environment({**AUTHORIZER, **SPARK}),
+    **exit_status(
         {
             2: "done; damage has hidden records.",
             3: "the output exists, and --overwrite is not given.",
         }
     ),
-)
+}
 
 
 @click.command(

@@ -38,18 +38,15 @@ COMMANDS = {
 """By name, in Kafka's order and then ours: where the command is, and its short help."""
 _KAFKAS = {"info", "format", "version-mapping", "feature-dependencies", "random-uuid"}
 
-EXAMPLES = (
-    ("a cluster id", "kafka-storage random-uuid"),
-    (
-        "the first controller of a new cluster",
-        'kafka-storage format -c server.properties -t "$CLUSTER_ID" --standalone',
+EXAMPLES = {
+    "a cluster id": "kafka-storage random-uuid",
+    "the first controller of a new cluster": (
+        'kafka-storage format -c server.properties -t "$CLUSTER_ID" --standalone'
     ),
-    ("the state of the directories", "kafka-storage info -c server.properties"),
-)
-SECTIONS = (
-    (
-        "How format works",
-        """\
+    "the state of the directories": "kafka-storage info -c server.properties",
+}
+SECTIONS = {
+    "How format works": """\
 Every directory is checked before any is written: that it can be made or written to, that no
 process holds its lock, that it holds no partitions. Then all files are written under temporary
 names and synced, then renamed, meta.properties last in each directory. If a format is interrupted,
@@ -61,10 +58,7 @@ directory, or of the nearest existing directory above it.
 With --ensure, directories that are formatted already are compared with the request: cluster id,
 node id, directory ids, and voters. Every difference is refused, with both values; if there is none,
 empty directories are formatted. The command may be repeated as often as you like.""",
-    ),
-    (
-        "Guards of format",
-        """\
+    "Guards of format": """\
 Two things would lose data, and are refused without --force: a controller that begins a quorum
 (--standalone, --initial-controllers) beside partitions or a metadata log that are there already,
 and a directory with partitions that the metadata has on other brokers. With --force a warning names
@@ -78,10 +72,7 @@ Other nodes are not asked. Without --metadata, format cannot know that an empty 
 before, or that other voters are empty too: if most voters are formatted again with the same list,
 they elect a leader without the records. kafka-storage verify, with the configurations of all
 controllers, shows this before a server starts.""",
-    ),
-    (
-        "Differences from Kafka",
-        """\
+    "Differences from Kafka": """\
 Help and error texts are ours: one line on standard error, with the message of Kafka's tool, the
 file and the line of a configuration key, and often a second line with a hint. There are no stack
 traces, not even on standard output. Salts and keys of SCRAM users, and possible parts of passwords,
@@ -103,17 +94,14 @@ metadata log that a server has written is kept, also with --force. An IPv6 addre
 of --standalone is understood. Classes in the configuration are not loaded, and so not checked.
 Standard output of info has no stack trace where a meta.properties is bad; problems that Kafka's
 tool does not check are on standard error, and do not change the exit status.""",
-    ),
-    exit_status(
+    **exit_status(
         {
             1: "bad arguments or configuration, directories that Kafka's tool would not format, a"
             " directory to format that holds partitions, and of info a problem that it knows.",
             2: "verify has findings.",
         }
     ),
-    (
-        "Files",
-        """\
+    "Files": """\
 DIR/meta.properties: the ids that make a directory a log directory: cluster.id, node.id,
 directory.id.
 
@@ -125,8 +113,7 @@ quorum.
 DIR/.lock: locked by a running server.
 
 DIR/meta.properties.before-rewrite: the file before the last rewrite.""",
-    ),
-)
+}
 
 
 @click.group(

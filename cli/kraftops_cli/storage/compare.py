@@ -20,20 +20,16 @@ from kraftops_terminal.findings import finding_blocks
 if TYPE_CHECKING:
     from kraftops.recovery.partitions.comparison import Comparison
 
-EXAMPLES = (
-    (
-        "which of two stopped brokers has the newest records",
-        "kafka-storage compare /mnt/broker-101 /mnt/broker-102",
+EXAMPLES = {
+    "which of two stopped brokers has the newest records": (
+        "kafka-storage compare /mnt/broker-101 /mnt/broker-102"
     ),
-    (
-        "the same of archives, for a script",
-        "kafka-storage compare broker-101.tar.gz broker-102.tar.gz --format json",
+    "the same of archives, for a script": (
+        "kafka-storage compare broker-101.tar.gz broker-102.tar.gz --format json"
     ),
-)
-SECTIONS = (
-    (
-        "How copies compare",
-        f"""\
+}
+SECTIONS = {
+    "How copies compare": f"""\
 The newest copy has the latest leader epoch, then the highest end offset: a leader has all that was
 acknowledged in earlier epochs. A copy differs from the newest one from the offset on to which a
 follower would truncate it, by the leader epochs of both. Records are acknowledged if a broker has
@@ -46,8 +42,7 @@ what is needed: {PACK}
 
 If the disks have a metadata log, the newest one tells which brokers may lead, and so what a start
 of all these brokers would cut.""",
-    ),
-    exit_status(
+    **exit_status(
         {
             0: "nothing would be lost.",
             2: "a start would cut records; or copies differ, and there is no metadata log that "
@@ -55,7 +50,7 @@ of all these brokers would cut.""",
             3: "two directories are of one node, or have the meta.properties of each other.",
         }
     ),
-)
+}
 
 
 @click.command(

@@ -27,21 +27,18 @@ if TYPE_CHECKING:
     from kraftops.server.log_directory import LogDirectory
     from kraftops.storage.format.plan import FormatPlan, FormatRequest, Target
 
-EXAMPLES = (
-    (
-        "the first controller of a new cluster",
-        'kafka-storage format -c server.properties -t "$CLUSTER_ID" --standalone',
+EXAMPLES = {
+    "the first controller of a new cluster": (
+        'kafka-storage format -c server.properties -t "$CLUSTER_ID" --standalone'
     ),
-    ("a dry run", 'kafka-storage format -c server.properties -t "$CLUSTER_ID" -N -n'),
-    (
-        "in a playbook or an init container: as often as you like",
-        'kafka-storage format -c server.properties -t "$CLUSTER_ID" -N --ensure',
+    "a dry run": 'kafka-storage format -c server.properties -t "$CLUSTER_ID" -N -n',
+    "in a playbook or an init container: as often as you like": (
+        'kafka-storage format -c server.properties -t "$CLUSTER_ID" -N --ensure'
     ),
-    (
-        "with a user, without the password in the process list",
-        'kafka-storage format -c server.properties -t "$CLUSTER_ID" -s --add-scram-file users',
+    "with a user, without the password in the process list": (
+        'kafka-storage format -c server.properties -t "$CLUSTER_ID" -s --add-scram-file users'
     ),
-)
+}
 
 
 @dataclass(frozen=True, kw_only=True)

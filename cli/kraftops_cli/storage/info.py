@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from kraftops.server.log_directory import LogDirectory
     from kraftops.storage.logdirs.describe import NodeState
 
-EXAMPLES = (
-    ("the text of Kafka's tool", "kafka-storage info -c server.properties"),
-    ("a table of all that is known", "kafka-storage info -c server.properties --format table"),
-    ("the cluster id, for a script", "kafka-storage info -c server.properties --format json"),
-)
+EXAMPLES = {
+    "the text of Kafka's tool": "kafka-storage info -c server.properties",
+    "a table of all that is known": "kafka-storage info -c server.properties --format table",
+    "the cluster id, for a script": "kafka-storage info -c server.properties --format json",
+}
 
 
 @dataclass(frozen=True, kw_only=True)

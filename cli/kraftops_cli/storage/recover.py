@@ -30,28 +30,22 @@ if TYPE_CHECKING:
 
 _OF_A_RECOVERY = ("sources", "choice", "elect_newest", "unseen_brokers", "offline")
 _SECONDS = 5.0  # a follower forgets a dead leader after controller.quorum.fetch.timeout.ms, 2 s
-EXAMPLES = (
-    (
-        "the records that would be lost, with this controller's log alone",
-        "kafka-storage recover -c server.properties --voters self --dry-run",
+EXAMPLES = {
+    "the records that would be lost, with this controller's log alone": (
+        "kafka-storage recover -c server.properties --voters self --dry-run"
     ),
-    (
-        "all controllers are lost: from a broker's copy",
-        "kafka-storage recover -c server.properties --from data/__cluster_metadata-0 --voters self",
+    "all controllers are lost: from a broker's copy": (
+        "kafka-storage recover -c server.properties --from data/__cluster_metadata-0 --voters self"
     ),
-    (
-        "the same controllers under other names",
-        "kafka-storage recover -c server.properties --from c2 --listener-hosts old-1=new-1",
+    "the same controllers under other names": (
+        "kafka-storage recover -c server.properties --from c2 --listener-hosts old-1=new-1"
     ),
-    (
-        "the old log again, before a server is started",
-        "kafka-storage recover -c server.properties --undo",
+    "the old log again, before a server is started": (
+        "kafka-storage recover -c server.properties --undo"
     ),
-)
-SECTIONS = (
-    (
-        "A quorum is lost",
-        f"""\
+}
+SECTIONS = {
+    "A quorum is lost": f"""\
 Most controllers are gone, nobody leads, and Kafka's own tools need the majority that is gone. What
 no remaining log has is lost, and the partitions of topics that are lost with it are set aside by
 their brokers. If several controllers are left, use kafka-storage recover-plan: it writes scripts
@@ -67,10 +61,7 @@ no vote until it is added; with controller.quorum.auto.join.enable it adds itsel
 old ones start while the recovered one is down, they are a second cluster with the same id. So never
 recover two with --voters self: several voters need the same log, byte by byte, and the same
 --voters.""",
-    ),
-    (
-        "How recover works",
-        """\
+    "How recover works": """\
 A server takes the newest voters of its log, committed or not, and a voter that is alone elects
 itself. So one batch is written after the end of the chosen log: the voters, and before the first
 voters kraft.version 1. Its epoch is 1,000,000 above the highest in any log or quorum-state, and so
@@ -91,10 +82,7 @@ voters.
 New records come as new segments, each by one rename: at any time a server would find the old log, a
 beginning of the new log, or all of it. The old log is copied first, to before-recover-TIME in its
 own directory, or in the directory of --backup. recover --undo restores it, also after a kill.""",
-    ),
-    (
-        "Records that brokers would cut",
-        """\
+    "Records that brokers would cut": """\
 By a metadata log that lags, a broker may lead that lacks records. For each partition, recover works
 out what a start would cut: from the brokers that may lead by the chosen log (its ISR and ELR), and
 from the leader epochs and ends of all copies that --from gives, as kafka-storage compare does. Of a
@@ -110,9 +98,8 @@ ELR, the first that starts, if it was stopped cleanly.
 The next producer id is raised above all ids in other logs, producer snapshots and last batches,
 with two blocks for each broker. Each registered broker must be given, or named with
 --unseen-broker, except those that had been fenced for a day.""",
-    ),
-    exit_status({0: "done, or nothing was to be done."}),
-)
+    **exit_status({0: "done, or nothing was to be done."}),
+}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,16 +17,13 @@ from kraftops_cli.terminal.answer import FORM_ATTRIBUTES, print_answer
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.escaping import escaped
 
-EXAMPLES = (
-    (
-        "a controller and a broker are left",
-        "kafka-storage recover-plan --from n1.tgz --from n101.tgz --voters 1 --output plan",
+EXAMPLES = {
+    "a controller and a broker are left": (
+        "kafka-storage recover-plan --from n1.tgz --from n101.tgz --voters 1 --output plan"
     ),
-)
-SECTIONS = (
-    (
-        "How recover-plan works",
-        f"""\
+}
+SECTIONS = {
+    "How recover-plan works": f"""\
 Pack every node that is left, while it is stopped, with the paths of its host: {PACK}
 
 Of a lost controller that is to join again, the server.properties is enough. If all controllers are
@@ -38,14 +35,13 @@ bytes. The new directory has the log, a script for each node, and README.txt: wh
 order, and what to check after each step. A script refuses any other host, disk or node, and a
 running server, and can be repeated. Nothing else is written: the copies stay as they
 are.""",
-    ),
-    exit_status(
+    **exit_status(
         {
             0: "the plan is written; it says what is lost.",
             2: "the plan is written, and records would be cut that --elect-newest keeps.",
         }
     ),
-)
+}
 
 
 @dataclass(frozen=True, kw_only=True)

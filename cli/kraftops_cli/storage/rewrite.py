@@ -25,13 +25,12 @@ from kraftops_terminal.escaping import escaped
 if TYPE_CHECKING:
     from kraftops.storage.format.rewrite import Rewrite
 
-EXAMPLES = (
-    (
-        "a volume of an earlier cluster id",
-        'kafka-storage rewrite -c server.properties --cluster-id "$CLUSTER_ID"',
+EXAMPLES = {
+    "a volume of an earlier cluster id": (
+        'kafka-storage rewrite -c server.properties --cluster-id "$CLUSTER_ID"'
     ),
-    ("directories of version 0", "kafka-storage rewrite -c server.properties --to-v1"),
-)
+    "directories of version 0": "kafka-storage rewrite -c server.properties --to-v1",
+}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,7 +18,9 @@ from kraftops_cli.terminal.streams import Terminal
     cls=ToolCommand,
     syntax=Argparse4j(ours=frozenset({"form"})),
     name="random-uuid",
-    examples=(("a cluster id", "kafka-storage random-uuid"),),
+    examples={
+        "a cluster id": "kafka-storage random-uuid",
+    },
     help="Print a new random UUID: 22 characters of URL-safe base64 that do not begin with a dash.",
 )
 @FORM
@@ -34,7 +36,9 @@ def random_uuid(terminal: Terminal, /, form: str) -> None:
     cls=ToolCommand,
     syntax=Argparse4j(ours=frozenset({"form"})),
     name="version-mapping",
-    examples=(("what Kafka 3.9 formats with", "kafka-storage version-mapping -r 3.9"),),
+    examples={
+        "what Kafka 3.9 formats with": "kafka-storage version-mapping -r 3.9",
+    },
     help="Show the metadata version of a release, and the level of each feature that goes with it.",
 )
 @click.option(
@@ -72,12 +76,11 @@ def version_mapping(terminal: Terminal, /, release_version: str | None, form: st
     cls=ToolCommand,
     syntax=Argparse4j(ours=frozenset({"form"})),
     name="feature-dependencies",
-    examples=(
-        (
-            "what eligible leader replicas need",
-            "kafka-storage feature-dependencies -f eligible.leader.replicas.version=1",
+    examples={
+        "what eligible leader replicas need": (
+            "kafka-storage feature-dependencies -f eligible.leader.replicas.version=1"
         ),
-    ),
+    },
     help="Show which levels of other features a feature level needs.",
 )
 @click.option(

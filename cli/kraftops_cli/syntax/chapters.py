@@ -1,12 +1,10 @@
 """Chapters of a manual, from a text beside the module of a command."""
 
-from collections.abc import Iterator
-
 from kraftops.fileio.packaged import packaged_text
 
 
-def chapters(module: str, name: str) -> Iterator[tuple[str, str]]:
-    """Yield the title and the text of each chapter in a file, which begins with `# TITLE`."""
-    for chapter in f"\n{packaged_text(module, name)}".split("\n# ")[1:]:
-        title, _, text = chapter.partition("\n")
-        yield title, text.strip("\n")
+def chapters(module: str, name: str) -> dict[str, str]:
+    """Return the text of each chapter in a file by its title; each begins with `# TITLE`."""
+    parts = f"\n{packaged_text(module, name)}".split("\n# ")[1:]
+    titles_and_texts = (part.partition("\n") for part in parts)
+    return {title: text.strip("\n") for title, _, text in titles_and_texts}

@@ -39,8 +39,8 @@ class ToolCommand(click.Command):
         self,
         *args: Any,
         syntax: Syntax,
-        examples: Sequence[tuple[str, str]] = (),
-        sections: Sequence[tuple[str, str]] = (),
+        examples: Mapping[str, str] | None = None,
+        sections: Mapping[str, str] | None = None,
         answer: str = "",
         options: Callable[..., object] | None = None,
         **kwargs: Any,
@@ -50,8 +50,8 @@ class ToolCommand(click.Command):
         Args:
             *args: Click's own arguments.
             syntax: An `Argparse4j`, or `jopt.click_arguments`.
-            examples: Descriptions and command lines.
-            sections: Titles and texts for the manual; `Exit status` is in the help too.
+            examples: Command lines by what they are for.
+            sections: Texts of the manual by title; `Exit status` is in the help too.
             answer: Where the `Answer` of `--format json` is defined, as `MODULE:NAME`; its schema
                 and its part of the manual are generated.
             options: Makes the values of the options one object, the only argument of the command's
@@ -64,8 +64,8 @@ class ToolCommand(click.Command):
             *args, **_with_common_options({**kwargs, "params": params}, COMMON_OPTIONS)
         )
         self._syntax = syntax
-        self.examples = examples
-        self.sections = sections
+        self.examples = examples or {}
+        self.sections = sections or {}
         self.answer = answer
         self._options = options
 
@@ -208,8 +208,8 @@ class ToolGroup(LazyGroup):
         self,
         *args: Any,
         syntax: Syntax,
-        examples: Sequence[tuple[str, str]] = (),
-        sections: Sequence[tuple[str, str]] = (),
+        examples: Mapping[str, str] | None = None,
+        sections: Mapping[str, str] | None = None,
         **kwargs: Any,
     ) -> None:
         """Make a tool.
@@ -217,13 +217,13 @@ class ToolGroup(LazyGroup):
         Args:
             *args: Click's own arguments.
             syntax: An `Argparse4j`.
-            examples: Descriptions and command lines.
-            sections: Titles and texts for the manual; `Exit status` is in the help too.
+            examples: Command lines by what they are for.
+            sections: Texts of the manual by title; `Exit status` is in the help too.
             **kwargs: Arguments of Click and `LazyGroup`; users see the order of *lazy*.
         """
         super().__init__(*args, sections=sections, **_with_common_options(kwargs))
         self._syntax = syntax
-        self.examples = examples
+        self.examples = examples or {}
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the options before the subcommand, and find the subcommand."""
@@ -258,11 +258,10 @@ def _write_help(
     command.format_usage(ctx, formatter)
     write_examples(formatter, command.examples)
     command.format_options(ctx, formatter)
-    for title, text in command.sections:
-        if title == "Exit status":
-            with formatter.section(title):
-                for tag, paragraph in paragraphs(text):
-                    formatter.write_text(f"{tag}: {paragraph}" if tag else paragraph)
+    if text := command.sections.get("Exit status"):
+        with formatter.section("Exit status"):
+            for tag, paragraph in paragraphs(text):
+                formatter.write_text(f"{tag}: {paragraph}" if tag else paragraph)
 
 
 def paragraphs(text: str) -> list[tuple[str, str]]:

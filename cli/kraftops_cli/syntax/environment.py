@@ -25,6 +25,6 @@ SPARK = {
 """Variables of commands that can run on Spark."""
 
 
-def environment(variables: Mapping[str, str] = COMMON) -> tuple[str, str]:
+def environment(variables: Mapping[str, str] = COMMON) -> dict[str, str]:
     """Return the section about environment variables: those of a tool, or of all."""
-    return "Environment", "\n".join(f"{name}: {text}" for name, text in variables.items())
+    return {"Environment": "\n".join(f"{name}: {text}" for name, text in variables.items())}

@@ -19,7 +19,7 @@ EXIT_CODES = {
 """Meanings by exit code. Kafka's form is that of its own names and commands without JSON."""
 
 
-def exit_status(codes: dict[int, str] | None = None) -> tuple[str, str]:
+def exit_status(codes: dict[int, str] | None = None) -> dict[str, str]:
     """Return the section about exit codes, with further words of a tool on some of its *codes*."""
     words = {**EXIT_CODES, **(codes or {})}
-    return "Exit status", "\n".join(f"{code}: {words[code]}" for code in EXIT_CODES)
+    return {"Exit status": "\n".join(f"{code}: {words[code]}" for code in EXIT_CODES)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import click
 
@@ -29,11 +29,11 @@ class HelpFormatter(click.HelpFormatter):
         return super().getvalue().replace(_WHOLE, "-")
 
 
-def write_examples(formatter: click.HelpFormatter, examples: Iterable[tuple[str, str]]) -> None:
+def write_examples(formatter: click.HelpFormatter, examples: Mapping[str, str]) -> None:
     """Write descriptions and command lines, which are never broken."""
     if examples:
         with formatter.section("Examples"):
-            for description, example in examples:
+            for description, example in examples.items():
                 formatter.write_text(f"# {description}")
                 formatter.write(f"{'':{formatter.current_indent}}{example}\n")
 

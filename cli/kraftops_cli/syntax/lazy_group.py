@@ -21,8 +21,8 @@ class LazyGroup(click.Group):
         self,
         *args: Any,
         lazy: dict[str, tuple[str, str]],
-        examples: Sequence[tuple[str, str]] = (),
-        sections: Sequence[tuple[str, str]] = (),
+        examples: Mapping[str, str] | None = None,
+        sections: Mapping[str, str] | None = None,
         tasks: Mapping[str, Sequence[str]] | None = None,
         **kwargs: Any,
     ) -> None:
@@ -31,15 +31,15 @@ class LazyGroup(click.Group):
         Args:
             *args: Click's own arguments.
             lazy: `module:name` and the short help of each command; one without help is hidden.
-            examples: Descriptions and command lines.
-            sections: Titles and texts for the manual.
+            examples: Command lines by what they are for.
+            sections: Texts of the manual by title.
             tasks: The names of the commands by the task that they are for, as help lists them.
             **kwargs: Click's own arguments.
         """
         super().__init__(*args, **kwargs)
         self._lazy = lazy
-        self.examples = examples
-        self.sections = sections
+        self.examples = examples or {}
+        self.sections = sections or {}
         self._tasks = tasks or {"Commands": [name for name, (_, short) in lazy.items() if short]}
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - Click's

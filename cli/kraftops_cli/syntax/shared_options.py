@@ -38,13 +38,12 @@ class AuthorizerOptions:
     )
 
 
-PRINCIPALS = (
-    "Principals",
-    """\
+PRINCIPALS = {
+    "Principals": """\
 With --authorizer-log, a change that a client asked for has the principals of requests that were
 allowed from 5 s before to 1 s after it, could make such a change, and named its topic or were for
 the whole cluster. They are likely, not certain. Kafka logs allowed requests if the logger
 kafka.authorizer.logger is at DEBUG, on controllers for most changes. Its times are local: set TZ to
 the time zone of the server, as TZ=UTC.""",
-)
+}
 """The section of the help about that option."""

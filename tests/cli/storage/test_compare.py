@@ -149,7 +149,7 @@ def test_small_archives_are_enough_after_a_clean_stop(tmp_path: Path) -> None:
     (disks[1] / ".kafka_cleanshutdown").touch()
     (disks[1] / "recovery-point-offset-checkpoint").write_text("0\n1\norders 0 303\n")
     whole = compared(tmp_path, *disks, code=2)
-    page = " ".join(SECTIONS[0][1].split())
+    page = " ".join(SECTIONS["How copies compare"].split())
     command = page[page.index("find /var/lib/kafka") : page.index(" -T - ") + len(" -T -")]
     for disk in disks:
         line = command.replace("/var/lib/kafka", str(disk)).replace("node-N", disk.name)

@@ -74,8 +74,8 @@ format_ = subcommand(
         ours=frozenset({"dry_run", "replace_directory", "timeout", "no_sync"}),
         exclusive=(("standalone", "no_initial_controllers", "initial_controllers"),),
     ),
-    examples=[("prepare a directory", "kafka-storage format -c server.properties -t ID")],
-    sections=[("Exit status", "0: done.\n1: could not."), ("Notes", "Only in the manual.")],
+    examples={"prepare a directory": "kafka-storage format -c server.properties -t ID"},
+    sections={"Exit status": "0: done.\n1: could not.", "Notes": "Only in the manual."},
 )
 version_mapping = subcommand("version-mapping", click.option("--release-version", "-r"))
 feature_dependencies = subcommand(
@@ -108,8 +108,8 @@ COMMANDS = {
     name="storage",
     syntax=Argparse4j(ours=frozenset({"rewrite", "verify", "version"})),
     lazy=COMMANDS,
-    examples=[("a new identifier", "kafka-storage random-uuid")],
-    sections=[("Exit status", "0: done.\n1: could not.")],
+    examples={"a new identifier": "kafka-storage random-uuid"},
+    sections={"Exit status": "0: done.\n1: could not."},
     help="Prepare directories.",
 )
 @click.version_option("4.3.1", message="%(version)s")

@@ -71,19 +71,17 @@ ANSWER = Answer(
     ),
     "The outcome; with --dry-run a plan; of status and cancel as of the command operations.",
 )
-EXAMPLES = (
-    ("take two brokers out", "kafka-cluster decommission -b b:9092 -C c:9093 --id 103,104"),
-    (
-        "look at the plan",
-        "kafka-cluster decommission -b b:9092 --id 103 --dry-run --format json > plan.json",
+EXAMPLES = {
+    "take two brokers out": "kafka-cluster decommission -b b:9092 -C c:9093 --id 103,104",
+    "look at the plan": (
+        "kafka-cluster decommission -b b:9092 --id 103 --dry-run --format json > plan.json"
     ),
-    (
-        "in a script: empty it, stop it, then the same again to unregister it",
-        "kafka-cluster decommission -b b:9092 --id 103 --no-wait --yes",
+    "in a script: empty it, stop it, then the same again to unregister it": (
+        "kafka-cluster decommission -b b:9092 --id 103 --no-wait --yes"
     ),
-    ("how far is it?", "kafka-cluster decommission status -b b:9092 --id 103"),
-    ("take it back", "kafka-cluster decommission cancel -b b:9092 --id 103 --plan plan.json"),
-)
+    "how far is it?": "kafka-cluster decommission status -b b:9092 --id 103",
+    "take it back": "kafka-cluster decommission cancel -b b:9092 --id 103 --plan plan.json",
+}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -49,11 +49,11 @@ LEADERS = Answer(
         texts("stayingPartitions", "partitions that are still led as before"),
     )
 )
-_AFTER = ("after a restart", "kafka-cluster undrain -b b:9092 --plan leaders.json")
-EXAMPLES = (
-    ("before a restart", "kafka-cluster drain -b b:9092 --id 103 --save leaders.json"),
-    _AFTER,
-)
+_AFTER = {"after a restart": "kafka-cluster undrain -b b:9092 --plan leaders.json"}
+EXAMPLES = {
+    "before a restart": "kafka-cluster drain -b b:9092 --id 103 --save leaders.json",
+    **_AFTER,
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,7 +136,7 @@ def _save(path: str, moves: Sequence[Move]) -> None:
 @cluster_command(
     UndrainOptions,
     answer="kraftops_cli.cluster.moving.drain:LEADERS",
-    examples=(_AFTER,),
+    examples=_AFTER,
     help="""\
 Give replica lists the order that they had before a drain, and have the first replicas lead.
 

@@ -20,12 +20,11 @@ from kraftops_cli.cluster.options import MovingOptions
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.syntax.values import JavaInteger
 
-EXAMPLES = (
-    (
-        "empty a full disk",
-        "kafka-cluster move-dirs -b b:9092 --id 104 --from-dir /disk1/kafka --to-dir /disk2/kafka",
+EXAMPLES = {
+    "empty a full disk": (
+        "kafka-cluster move-dirs -b b:9092 --id 104 --from-dir /disk1/kafka --to-dir /disk2/kafka"
     ),
-)
+}
 
 
 @dataclass(frozen=True, kw_only=True)

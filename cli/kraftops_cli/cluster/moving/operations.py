@@ -31,11 +31,11 @@ from kraftops_cli.syntax.option_fields import argument
 
 ACTIONS = ("cancel", "resume", "clear-throttles")
 _DONE = {"cancel": "is cancelled", "clear-throttles": "its throttles are removed"}
-EXAMPLES = (
-    ("what is under way, and does it move?", "kafka-cluster operations -b b:9092"),
-    ("end it", "kafka-cluster operations cancel decommission-104 -b b:9092"),
-    ("remove throttles of others", "kafka-cluster operations clear-throttles throttles -b b:9092"),
-)
+EXAMPLES = {
+    "what is under way, and does it move?": "kafka-cluster operations -b b:9092",
+    "end it": "kafka-cluster operations cancel decommission-104 -b b:9092",
+    "remove throttles of others": "kafka-cluster operations clear-throttles throttles -b b:9092",
+}
 
 
 @dataclass(frozen=True, kw_only=True)

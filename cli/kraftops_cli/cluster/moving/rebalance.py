@@ -11,13 +11,10 @@ from kraftops_cli.cluster.moving.access import Work, cluster_command, limits_of
 from kraftops_cli.cluster.moving.plans import carry_out, shown_plan
 from kraftops_cli.cluster.options import PlanOptions
 
-EXAMPLES = (
-    ("look at the plan", "kafka-cluster rebalance -b b:9092 --dry-run"),
-    (
-        "carry it out, with 50 MiB a second",
-        "kafka-cluster rebalance -b b:9092 --throttle 50M --yes",
-    ),
-)
+EXAMPLES = {
+    "look at the plan": "kafka-cluster rebalance -b b:9092 --dry-run",
+    "carry it out, with 50 MiB a second": "kafka-cluster rebalance -b b:9092 --throttle 50M --yes",
+}
 
 
 @cluster_command(

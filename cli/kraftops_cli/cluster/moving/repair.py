@@ -40,13 +40,12 @@ from kraftops_terminal.escaping import escaped
 if TYPE_CHECKING:
     from kraftops.recovery.partitions.comparison import ComparedCopy
 
-EXAMPLES = (
-    ("broker 105 is gone for good", "kafka-cluster repair -b b:9092 -C c:9093 --id 105"),
-    (
-        "also let a replica lead that lacks records",
-        "kafka-cluster repair -b b:9092 --id 105 --elect-unclean orders-3",
+EXAMPLES = {
+    "broker 105 is gone for good": "kafka-cluster repair -b b:9092 -C c:9093 --id 105",
+    "also let a replica lead that lacks records": (
+        "kafka-cluster repair -b b:9092 --id 105 --elect-unclean orders-3"
     ),
-)
+}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,16 +15,12 @@ from kraftops_cli.cluster.options import NewPlanOptions, names_option
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.syntax.values import Number
 
-EXAMPLES = (
-    (
-        "look at the plan",
-        "kafka-cluster replication -b b:9092 --topic orders --factor 3 --dry-run",
+EXAMPLES = {
+    "look at the plan": "kafka-cluster replication -b b:9092 --topic orders --factor 3 --dry-run",
+    "carry it out, with 50 MiB a second": (
+        "kafka-cluster replication -b b:9092 --topic orders --factor 3 --throttle 50M --yes"
     ),
-    (
-        "carry it out, with 50 MiB a second",
-        "kafka-cluster replication -b b:9092 --topic orders --factor 3 --throttle 50M --yes",
-    ),
-)
+}
 _MOST_REPLICAS = 1000  # more than any cluster has brokers
 
 

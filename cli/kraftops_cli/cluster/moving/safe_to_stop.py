@@ -30,11 +30,11 @@ from kraftops_cli.cluster.options import (
     single_replica_option,
 )
 
-EXAMPLES = (
-    ("before a restart", "kafka-cluster safe-to-stop -b b:9092 --id 103"),
-    ("all of a rack at once", "kafka-cluster safe-to-stop -b b:9092 --id 103,104,105"),
-    ("which node may be restarted?", "kafka-cluster safe-to-stop -b b:9092"),
-)
+EXAMPLES = {
+    "before a restart": "kafka-cluster safe-to-stop -b b:9092 --id 103",
+    "all of a rack at once": "kafka-cluster safe-to-stop -b b:9092 --id 103,104,105",
+    "which node may be restarted?": "kafka-cluster safe-to-stop -b b:9092",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
