@@ -59,7 +59,10 @@ class ReportFiles(NamedTuple):
 
 
 def opened_bundles(
-    names: Sequence[str], on_skipped: Callable[[SourceError], None]
+    names: Sequence[str],
+    on_skipped: Callable[[SourceError], None],
+    *,
+    only_metadata: bool = False,
 ) -> AbstractContextManager[Mapping[str, Bundle]]:
     """Return the archives of directories among names; paths lead into them in the context."""
     archives = bundles_among(names)
@@ -67,7 +70,7 @@ def opened_bundles(
         return nullcontext({})
     from kraftops.dump.sources.bundles import opened
 
-    return opened(archives, on_skipped)
+    return opened(archives, on_skipped, only_metadata=only_metadata)
 
 
 @contextmanager
@@ -88,7 +91,7 @@ def metadata_log_names(
         skipped.append(error)
         terminal.failure(error)
 
-    with opened_bundles(names, skip) as bundles:
+    with opened_bundles(names, skip, only_metadata=True) as bundles:
         files = None
         if bundles:
             logs = report_files(names, bundles)

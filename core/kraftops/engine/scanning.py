@@ -98,9 +98,11 @@ class EngineScan:
             self.position = position + outcome.next - start
             self._note_offsets(self._scan)
             del window, data
-            yield from self._in_order(outcome)
             is_stuck = outcome.why == Why.MORE and outcome.next == start
-            if (outcome.why == Why.DECLINED or is_stuck) and (batch := reader.next_batch()):
+            is_declined = outcome.why == Why.DECLINED or is_stuck
+            yield from self._in_order(outcome)
+            del outcome
+            if is_declined and (batch := reader.next_batch()):
                 yield from self._add(batch, waits=True)
 
     def batch(self, batch: Batch, *, waits: bool = False) -> Iterator[Outcome]:

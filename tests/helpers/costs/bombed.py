@@ -23,9 +23,9 @@ from tests.helpers.wire.quorums import Log, quorum
 
 _BASE = 60 * MIB
 MOST = _BASE + WITHIN * 3 // 2
-MOST_OF_COLUMNS = _BASE + WITHIN * 4
-"""pyarrow copies a value to encode it, to make a page, and to compress that. SECURITY has both."""
-MOST_OF_NOISE, MOST_OF_NOISE_COLUMNS = _BASE + WITHIN * 4, _BASE + WITHIN * 7
+MOST_OF_COLUMNS = _BASE + WITHIN * 5 // 2
+"""pyarrow, of 18 MiB, copies a value to encode it. SECURITY has both."""
+MOST_OF_NOISE, MOST_OF_NOISE_COLUMNS = _BASE + WITHIN * 4, _BASE + WITHIN * 11 // 2
 """What does not get smaller is held as it was stored, too, and is copied once more to a file."""
 ADDRESSES = 1 << 30
 QUORUM = "QUORUM"

@@ -35,7 +35,7 @@ _GROUP_BYTES = 8 << 20  # of memory that a row group takes before it is written
 MERGED_ROWS, _MERGED_BYTES = 8 * MAX_ROWS, 2 << 20
 """The most rows, and bytes, of record batches that are merged."""
 GROUP_ROWS = MAX_ROWS
-"""The approximate number of rows in a row group of a Parquet file."""
+"""The most rows of a record batch that is made of rows."""
 _MOST_BATCHES = 256  # of a row group before they are merged: one of a single row takes 17 KB
 
 _VARIED = frozenset({"position", "baseOffset", "offset", "timestamp", "value"})
@@ -85,6 +85,7 @@ def scan_batches(
         add_row_notes(outcome, outcome.rows + 1, part.path, report)
         if outcome.rows:
             yield record_batch(outcome.columns or {}, outcome.rows, schema)
+        del outcome  # not to be held beside the next one, as below and by the engine
 
 
 def first_batches(
@@ -254,6 +255,7 @@ class ArrowReader:
             query = self._query_of(part.path)
             for batch in scan_batches(part, query, report, self._schema, self._turn):
                 emit(batch)
+                del batch
         except (SourceError, UsageError) as error:
             report.refusal(error)
         size = 0 if part.stop is None else part.stop - part.start
@@ -291,7 +293,7 @@ class ParquetFile:
         self._batches.append(batch)
         self._rows += batch.num_rows
         self._bytes += batch.nbytes
-        if self._rows >= GROUP_ROWS or self._bytes >= _GROUP_BYTES:
+        if self._bytes >= _GROUP_BYTES:
             self._write()
 
     def _write(self) -> None:
@@ -316,6 +318,7 @@ class ParquetFile:
             compression="zstd",
             use_dictionary=[*repeated, *_OF_HEADERS],
             write_statistics=measured,
+            data_page_version="2.0",  # a page of 1.0 is copied once more before it is compressed
         )
         self._writer = self._opened.enter_context(writer)
         return self._writer

@@ -12,7 +12,7 @@ from kraftops.dump.sources.partition_directory import MANIFEST, Log, partition_l
 from kraftops.errors import SourceError, UsageError
 from kraftops.fileio.mounts import Mount
 from kraftops.log.bundles.spool import Skipped, mounted_archive
-from kraftops.log.files import PARTITION_NAME, file_name, has_bundle_name
+from kraftops.log.files import METADATA_PARTITION, PARTITION_NAME, file_name, has_bundle_name
 from kraftops.log.reader import DamagedArchive
 
 _TOPIC_ID = "partition.metadata"
@@ -29,6 +29,8 @@ class Bundle:
     """Archive of directories."""
 
     mount: Mount
+    kind: str = "log"
+    """What was looked for in it."""
 
     def logs(self, *, from_start: bool) -> list[Log]:
         """Return its logs, those of each directory by topic and partition.
@@ -77,7 +79,7 @@ class Bundle:
 
     def _no_log(self) -> UsageError:
         return UsageError(
-            f"{self.mount.path} holds no log",
+            f"{self.mount.path} holds no {self.kind}",
             "name an archive of a log directory or of a partition",
         )
 
@@ -88,23 +90,31 @@ def _is_renamed(name: str) -> bool:
 
 
 @contextmanager
-def opened(paths: Iterable[str], on_skipped: OnSkipped) -> Iterator[dict[str, Bundle]]:
+def opened(
+    paths: Iterable[str], on_skipped: OnSkipped, *, only_metadata: bool = False
+) -> Iterator[dict[str, Bundle]]:
     """Yield archives by their paths; paths lead into them as long as the context lasts.
+
+    With *only_metadata*, partitions but that of the metadata log are left out.
 
     Raises:
         SourceError: nothing in an archive can be read, it is a bomb, or there is no room for it.
     """
     with ExitStack() as stack:
-        yield {path: _opened(path, stack, on_skipped) for path in paths}
+        yield {
+            path: _opened(path, stack, on_skipped, only_metadata=only_metadata) for path in paths
+        }
 
 
-def _opened(path: str, stack: ExitStack, on_skipped: OnSkipped) -> Bundle:
+def _opened(path: str, stack: ExitStack, on_skipped: OnSkipped, *, only_metadata: bool) -> Bundle:
     nested: list[str] = []
 
     def is_wanted(name: str) -> bool:
         if has_bundle_name(name):
             nested.append(name)
-        base = name.rpartition("/")[2]
+        folder, _, base = name.rpartition("/")
+        if only_metadata and _is_of_other_partition(folder):
+            return False
         return file_name(base) is not None or is_small_file(base) or base.endswith(MANIFEST)
 
     try:
@@ -114,4 +124,9 @@ def _opened(path: str, stack: ExitStack, on_skipped: OnSkipped) -> Bundle:
     skipped += (Skipped(name, "it is an archive in an archive") for name in nested)
     for skip in skipped:
         on_skipped(skip.error(path))
-    return Bundle(mount)
+    return Bundle(mount, "metadata log" if only_metadata else "log")
+
+
+def _is_of_other_partition(folder: str) -> bool:
+    name = folder.rpartition("/")[2]
+    return name != METADATA_PARTITION and PARTITION_NAME.fullmatch(name) is not None

@@ -28,7 +28,6 @@ from kraftops.records.meaning import Label
 
 _SMALLEST_RECORD = 7  # bytes: a length and six fields of one byte
 _USER = Label(USER, None)
-_UNREAD = Label("UNREAD", None)
 _MARKERS = ("ABORT", "COMMIT")
 _ALL = Window(0, (1 << 64) - 1)
 
@@ -155,9 +154,6 @@ class FileCounter:
         if not self.query.filter.may_match(header):
             return
         self._refuse_many(batch, header)
-        if len(batch.data) < batch.size and not header.is_control:
-            self._add_large(batch, header)
-            return
         count = header.record_count
         buffer, pos = v2.inflated(batch, header, self.meter) if count else (b"", 0)
         size = len(buffer) - pos
@@ -187,12 +183,6 @@ class FileCounter:
                 f"{header.record_count} records in a compressed batch of {batch.size} bytes, more"
                 f" than the {most} whose details are read"
             )
-
-    def _add_large(self, batch: Batch, header: Header) -> None:
-        """Count a batch that is too large to be held, unless its records are chosen one by one."""
-        if not self.summary.scope.is_chosen:
-            size = batch.size - v2.HEADER_SIZE
-            self._add_batch(batch, header, size, _whole(header.record_count, size, _UNREAD))
 
     def _add_batch(self, batch: Batch, header: Header, size: int, counted: Counted) -> None:
         """Count a batch and its records; *size* are the bytes of all its records, inflated."""

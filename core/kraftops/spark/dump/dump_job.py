@@ -10,6 +10,7 @@ from itertools import groupby
 from typing import BinaryIO, NamedTuple
 
 from kraftops.dump.report import Report
+from kraftops.dump.scan.arrow import ParquetFile
 from kraftops.dump.sources.parts import ReportMerger
 from kraftops.fileio.output import PLAIN, OutputError, OutputFlags, open_output
 from kraftops.query.formats import FORMATS
@@ -179,16 +180,14 @@ def _join_parquet(target: Target, names: Sequence[str], file: BinaryIO) -> None:
     import pyarrow.parquet as pq
 
     with ExitStack() as opened:
-        writer = None
+        whole = None
         for name in names:
             with target.reading(name) as part:
                 table = pq.ParquetFile(part)
-                if writer is None:
-                    writer = opened.enter_context(
-                        pq.ParquetWriter(file, table.schema_arrow, compression="zstd")
-                    )
+                whole = whole or opened.enter_context(ParquetFile(file, table.schema_arrow))
                 for number in range(table.num_row_groups):
-                    writer.write_table(table.read_row_group(number))
+                    for batch in table.read_row_group(number).to_batches():
+                        whole.add(batch)
 
 
 def _pass_line(part: BinaryIO) -> None:

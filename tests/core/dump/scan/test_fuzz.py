@@ -6,15 +6,13 @@ seed of its case, with which it comes first.
 
 import os
 import random
-import signal
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
 
 import pytest
 
+from tests.helpers.engine.cases import at_most
 from tests.helpers.logs.segments import batches_of, segments
 from tests.helpers.tools.dump_file import QUERIES, dump_bytes
 
@@ -29,22 +27,6 @@ SEEDS = [
     for path in segments(pattern)
     if 0 < len(data := path.read_bytes()) <= LARGEST
 ]
-
-
-@contextmanager
-def at_most(seconds: int) -> Iterator[None]:
-    """Interrupt a test that takes longer."""
-
-    def stop(_: int, __: FrameType | None) -> None:
-        raise TimeoutError(f"no end within {seconds} s")
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(seconds)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def mutated(data: bytes, chance: random.Random) -> tuple[bytes, int]:

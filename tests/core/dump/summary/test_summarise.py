@@ -468,20 +468,18 @@ def test_old_formats_are_counted_message_by_message(tmp_path: Path) -> None:
     assert sum(found["times"]["histogram"]["counts"]) == 4
 
 
-def test_batch_too_large_to_hold_is_counted_by_its_header(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_batch_too_large_to_hold_is_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kraftops.log.reader.LARGEST_BATCH", 200)
     monkeypatch.setattr("kraftops.log.reader.BLOCK", 64)
     large = batch_bytes([Record(3, 5, None, bytes(1_000))])
 
-    found = summary_of(ONE + large, tmp_path, "metadata")
+    summary = summary_of(ONE + large, tmp_path, "metadata")
 
-    assert found["damage"]["count"] == 0
-    assert found["records"]["count"] == 3
-    assert {"type": "UNREAD", "version": None, "count": 1, "bytes": len(large) - 61} in found[
-        "types"
+    assert [site["reason"] for site in summary["damage"]["first"]] == [
+        f"a batch of {len(large)} bytes is more than a quarter of --max-memory"
     ]
+    assert summary["records"]["count"] == 2
+    assert summary["offsets"]["last"] == 3
 
 
 def test_log_in_an_archive_and_in_none_have_the_same_numbers(tmp_path: Path) -> None:
