@@ -430,25 +430,18 @@ impl Fold {
         }
         let chosen = chosen.get(..count).unwrap_or(&[]);
         // Each step reads one thing of each record: only then the next depends on it.
-        let mut partitions = [(None, None); GROUP];
-        for (place, (topic_place, _)) in partitions.iter_mut().zip(chosen) {
-            let tracks = timeline.and_then(|timeline| timeline.places(*topic_place));
-            *place = (self.topics.at(*topic_place), tracks);
+        let mut topics = [None; GROUP];
+        for (topic, (topic_place, _)) in topics.iter_mut().zip(chosen) {
+            *topic = self.topics.at(*topic_place);
         }
-        let mut places = [(0, 0); GROUP];
-        for ((place, (topic, tracks)), (_, number)) in
-            places.iter_mut().zip(&partitions).zip(chosen)
-        {
-            let changes = topic.map_or(usize::MAX, |topic| topic.touch(*number));
-            *place = (
-                changes,
-                tracks.map_or(usize::MAX, |tracks| tracks.touch(*number)),
-            );
+        let mut places = [usize::MAX; GROUP];
+        for ((place, topic), (_, number)) in places.iter_mut().zip(&topics).zip(chosen) {
+            *place = topic.map_or(usize::MAX, |topic| topic.touch(*number));
         }
         let mut seen = 0;
-        for (changes, track) in places.iter().take(count) {
-            seen ^= self.topics.touch(*changes);
-            seen ^= timeline.map_or(0, |timeline| timeline.touch(*track));
+        for place in places.iter().take(count) {
+            seen ^= self.topics.touch(*place);
+            seen ^= timeline.map_or(0, |timeline| timeline.touch(*place));
         }
         std::hint::black_box(seen);
     }
@@ -468,8 +461,8 @@ impl Fold {
                 .find(&fields.uuid(slot::TOPIC).unwrap_or_default()),
             _ => None,
         };
-        let places = (topic_place, self.topics.take_removed());
-        timeline.apply(record, address, &self.topics, places, |topic| {
+        let named = (topic_place, self.topics.removed.take());
+        timeline.apply(record, address, &mut self.topics, named, |topic| {
             let resource = (self.limits.topic_resource, topic.to_string());
             let name = self.config_names.known(&self.limits.min_isr.name);
             let entry = self.configs.get(&resource).zip(name);

@@ -4,7 +4,7 @@ use super::index::{RecordGroup, index};
 use super::partition_state::{Batches, PartitionState};
 use super::rules::Rules;
 use super::timeline::{Buckets, COUNTS, LEVELS, Loss, Timeline, TimelineRequest};
-use super::topics::Id;
+use super::topics::{Id, Topic, Topics};
 use super::watch::{PyEntryChange, QuotaEntity, Watch, table_name};
 use super::window::{BatchBounds, BatchHead, WindowResult};
 use super::{Fold, FoldProgress};
@@ -278,7 +278,7 @@ impl PyFold {
                 change: Py::new(py, kept.change.with_key(py, key)?)?,
             })?;
         }
-        timeline_of(py, &timeline, list).map(Some)
+        timeline_of(py, &timeline, &self.fold.topics, list).map(Some)
     }
 
     fn topic_names<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -588,7 +588,12 @@ pub fn add_values(module: &Bound<PyModule>) -> PyResult<()> {
     module.add_class::<WindowResult>()
 }
 
-fn timeline_of(py: Python, timeline: &Timeline, changes: Bound<PyList>) -> PyResult<PyTimeline> {
+fn timeline_of(
+    py: Python,
+    timeline: &Timeline,
+    topics: &Topics,
+    changes: Bound<PyList>,
+) -> PyResult<PyTimeline> {
     let progress = &timeline.progress;
     let start = progress.buckets.start();
     let series = PyDict::new(py);
@@ -606,7 +611,7 @@ fn timeline_of(py: Python, timeline: &Timeline, changes: Bound<PyList>) -> PyRes
     for (table, count) in timeline.left_out() {
         left_out.set_item(table_name(table), count)?;
     }
-    let losses = py.detach(|| timeline.losses());
+    let losses = py.detach(|| timeline.losses(topics));
     let touched = PyDict::new(py);
     for (name, count) in LEVELS.iter().zip(losses.touched) {
         touched.set_item(name, count)?;
@@ -615,7 +620,6 @@ fn timeline_of(py: Python, timeline: &Timeline, changes: Bound<PyList>) -> PyRes
     for (name, count) in LEVELS.iter().zip(progress.levels) {
         at_end.set_item(name, count)?;
     }
-    let (partitions, topics) = (losses.partitions, losses.topics);
     Ok(PyTimeline {
         start: start.map(|(start, _)| start),
         step: start.map(|(_, step)| step),
@@ -627,11 +631,15 @@ fn timeline_of(py: Python, timeline: &Timeline, changes: Bound<PyList>) -> PyRes
         left_out: left_out.unbind(),
         touched: touched.unbind(),
         levels: at_end.unbind(),
-        replicas: timeline.replicas(),
-        partitions_left_out: partitions.total - partitions.losses.len(),
-        partitions: partitions.losses,
-        topics_left_out: topics.total - topics.losses.len(),
-        topics: topics.losses,
+        replicas: topics
+            .iter()
+            .flat_map(Topic::partitions)
+            .map(|(_, partition)| topics.replicas(partition))
+            .sum(),
+        partitions_left_out: losses.partitions.total - losses.partitions.losses.len(),
+        partitions: losses.partitions.losses,
+        topics_left_out: losses.topics.total - losses.topics.losses.len(),
+        topics: losses.topics.losses,
         odd: progress.odd,
         jump: progress.jump,
         first_odd: progress.first_odd,

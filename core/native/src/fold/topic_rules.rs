@@ -57,13 +57,14 @@ impl Fold {
         let namesake = self.topics.of_name(&name);
         let namesake = namesake.and_then(|id| self.topics.get(&id).map(|topic| topic.address));
         self.topics.add(id, Arc::clone(&name), address);
-        let before = old.map(|topic| topic.address);
+        let before = old.as_ref().map(|topic| topic.address);
         let after = Some(address);
         self.watch
             .note(TableName::Topics, before, after, || vec![KeyPart::Id(id)]);
         self.watch.note(TableName::TopicNames, namesake, after, || {
             vec![KeyPart::text(&name)]
         });
+        self.topics.removed = old;
         Ok(())
     }
 
@@ -112,6 +113,7 @@ impl Fold {
             let before = Some(topic.address);
             self.watch
                 .note(TableName::Topics, before, None, || vec![KeyPart::Id(id)]);
+            self.topics.removed = Some(topic);
         }
         self.remove_topic_configs(&name);
         Ok(())

@@ -21,7 +21,9 @@ pub struct Topic {
     /// Partitions with numbers far above the others, or negative.
     sparse: BTreeMap<i32, Partition>,
     /// The number of partitions in the dense list.
-    dense_count: usize,
+    dense_count: u32,
+    /// The brokers in sync that its partitions need, while there is a timeline.
+    pub min_isr: u32,
     pub name: Arc<str>,
     pub address: u64,
     /// The place among all topics in the order in which they came.
@@ -37,6 +39,7 @@ impl Topic {
             since,
             dense: Vec::new(),
             dense_count: 0,
+            min_isr: 0,
             sparse: BTreeMap::new(),
         }
     }
@@ -71,7 +74,7 @@ impl Topic {
     /// Put a partition in; return the one before.
     pub fn put(&mut self, number: i32, made: Partition) -> Option<Partition> {
         let size = self.dense.len();
-        let limit = size.max(FREE_ENTRIES + MAX_ENTRIES * self.dense_count);
+        let limit = size.max(FREE_ENTRIES + MAX_ENTRIES * self.dense_count as usize);
         let index = match usize::try_from(number) {
             Ok(index) if index <= limit && !self.sparse.contains_key(&number) => index,
             _ => return self.sparse.insert(number, made),
@@ -86,7 +89,7 @@ impl Topic {
         }
         let place = self.dense.get_mut(index)?;
         let before = std::mem::replace(place, made);
-        self.dense_count += !before.is_there() as usize;
+        self.dense_count += !before.is_there() as u32;
         before.is_there().then_some(before)
     }
 
@@ -115,7 +118,7 @@ impl Topic {
     }
 
     pub fn count(&self) -> usize {
-        self.sparse.len() + self.dense_count
+        self.sparse.len() + self.dense_count as usize
     }
 }
 
@@ -130,8 +133,8 @@ pub struct Topics {
     next: u64,
     /// The place where the next topic is perhaps.
     pub hint: usize,
-    /// The place of the topic that was removed last.
-    removed: Option<usize>,
+    /// The topic that was removed last, while its partitions keep their places.
+    pub removed: Option<Topic>,
     changes: Vec<Changes>,
     free_changes: Vec<usize>,
     /// The number of partitions with an ELR, or a last known one.
@@ -165,11 +168,6 @@ impl Topics {
         }
         self.hint = *self.by_id.get(id)?;
         Some(self.hint)
-    }
-
-    /// The place of a topic that was removed since the last call.
-    pub fn take_removed(&mut self) -> Option<usize> {
-        self.removed.take()
     }
 
     /// Tell whether a topic has lost its name to another.
@@ -228,7 +226,6 @@ impl Topics {
         let place = self.by_id.remove(id)?;
         let topic = self.all.get_mut(place)?.take()?;
         self.free.push(place);
-        self.removed = Some(place);
         if self.names.get(&topic.name).is_some_and(|(_, of)| of == id) {
             self.names.remove(&topic.name);
         }
@@ -241,6 +238,10 @@ impl Topics {
 
     pub fn iter(&self) -> impl Iterator<Item = &Topic> {
         self.all.iter().flatten()
+    }
+
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Topic> {
+        self.all.iter_mut().flatten()
     }
 
     /// Topics in the order in which they came.
@@ -271,14 +272,19 @@ impl Topics {
     }
 
     /// Put a partition into the topic at *at*; return the one before.
+    ///
+    /// The new one has the place of the old one's changes, where its past is in a timeline.
     pub fn put(&mut self, place: usize, number: i32, made: Partition) -> Option<Partition> {
         let before = self.at_mut(place)?.put(number, made);
         self.with_elr += made.has_elr() as usize;
-        if let Some(before) = &before {
-            self.with_elr -= before.has_elr() as usize;
-            self.free_changes.extend(before.changes());
+        let before = before?;
+        self.with_elr -= before.has_elr() as usize;
+        if let Some(changes_place) = before.changes() {
+            self.changes[changes_place] = Changes::new(made.address());
+            let partition = self.at_mut(place)?.get_mut(number)?;
+            partition.set_changes(changes_place);
         }
-        before
+        Some(before)
     }
 
     /// Count a partition whose ELR came or went.

@@ -177,14 +177,17 @@ impl<'a> LocatedFields<'a> {
             .unwrap_or(b"")
     }
 
-    fn chunks<const N: usize>(&self, slot: usize) -> impl Iterator<Item = [u8; N]> + use<'a, N> {
+    fn chunks<const N: usize>(
+        &self,
+        slot: usize,
+    ) -> impl Iterator<Item = [u8; N]> + Clone + use<'a, N> {
         let chunks = self.bytes(slot, N).chunks_exact(N);
         chunks.filter_map(|raw| raw.try_into().ok())
     }
 
     /// The brokers of a list; empty without the list.
     #[inline(always)]
-    pub fn ids(&self, slot: usize) -> impl Iterator<Item = i32> + use<'a> {
+    pub fn ids(&self, slot: usize) -> impl Iterator<Item = i32> + Clone + use<'a> {
         self.chunks(slot).map(i32::from_be_bytes)
     }
 

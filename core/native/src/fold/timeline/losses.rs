@@ -1,6 +1,6 @@
 //! What partitions and topics lost over time, the worst first.
-use super::tracks::{Past, Track};
-use super::{LEVEL_COUNT, Timeline, TopicTrack};
+use super::{LEVEL_COUNT, Timeline, bit};
+use crate::fold::topics::{Topic, Topics};
 use pyo3::prelude::*;
 use std::sync::Arc;
 
@@ -98,9 +98,9 @@ impl Worst {
 }
 
 impl Timeline {
-    pub fn losses(&self) -> Losses {
+    pub fn losses(&self, topics: &Topics) -> Losses {
         let mut losses = self.gone.clone();
-        for topic in self.topics.iter().flatten() {
+        for topic in topics.iter() {
             self.add_losses(topic, false, &mut losses);
         }
         losses.partitions.sort(self.request.worst);
@@ -109,15 +109,20 @@ impl Timeline {
     }
 
     /// Add the losses of a topic and its partitions.
-    pub(super) fn add_losses(&self, topic: &TopicTrack, is_deleted: bool, losses: &mut Losses) {
+    pub(super) fn add_losses(&self, topic: &Topic, is_deleted: bool, losses: &mut Losses) {
+        let Some(now) = self.progress.now.filter(|_| self.progress.began.is_some()) else {
+            return; // nothing counts before the timeline began
+        };
         let most = self.request.worst;
         let mut sum: Option<Loss> = None;
-        for (number, track) in self.tracks.of(&topic.places) {
-            let past = self.past_of(track);
-            for (count, ever) in losses.touched.iter_mut().zip(past.ever) {
-                *count += ever as u64;
+        for (number, partition) in topic.partitions() {
+            let track = partition.changes().and_then(|place| self.tracks.get(place));
+            let Some(track) = track else { continue };
+            for (level, count) in losses.touched.iter_mut().enumerate() {
+                *count += ((track.ever | track.holds) & bit(level) != 0) as u64;
             }
-            if !past.has_loss() {
+            let lost = track.lost_until(now);
+            if lost == [0; LEVEL_COUNT] && track.elections == 0 && track.isr_changes == 0 {
                 continue;
             }
             let loss = Loss {
@@ -125,10 +130,10 @@ impl Timeline {
                 since: topic.since,
                 number: number.into(),
                 is_deleted,
-                lost: past.lost,
-                elections: past.elections,
-                isr_changes: past.isr_changes,
-                address: past.trouble,
+                lost,
+                elections: track.elections.into(),
+                isr_changes: track.isr_changes.into(),
+                address: track.trouble(),
             };
             sum = Some(added(sum, &loss));
             losses.partitions.add(loss, most);
@@ -136,18 +141,6 @@ impl Timeline {
         if let Some(sum) = sum {
             losses.topics.add(sum, most);
         }
-    }
-
-    /// The past of a partition up to now.
-    fn past_of(&self, track: &Track) -> Past {
-        let mut past = track.past.clone();
-        for level in 0..LEVEL_COUNT {
-            if track.holds[level] {
-                past.ever[level] |= self.progress.began.is_some();
-                past.lost[level] += self.progress.spent(track, level);
-            }
-        }
-        past
     }
 }
 

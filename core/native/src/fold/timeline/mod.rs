@@ -7,7 +7,7 @@ mod losses;
 mod tracks;
 
 use super::ordered_map::FastMap;
-use super::partition::slot;
+use super::partition::{Partition, flag, slot};
 use super::rules::{MetadataRecord, Op};
 use super::text_of;
 use super::topics::{Topic, Topics};
@@ -19,11 +19,15 @@ pub use losses::Loss;
 use losses::Losses;
 use pyo3::prelude::*;
 use std::collections::{HashSet, VecDeque};
-use std::sync::Arc;
-use tracks::{Isr, Places, Track, Tracks};
+use tracks::{Isr, Track, Tracks};
 
 const LEVEL_COUNT: usize = LEVELS.len();
 const RECOVERING: i8 = 1;
+
+/// A level in a set of levels.
+const fn bit(level: usize) -> u8 {
+    1 << level
+}
 
 /// See `kraftops.engine.timeline_contract.TimelineRequest`.
 #[derive(FromPyObject)]
@@ -46,15 +50,6 @@ pub struct MinIsrRules {
     pub name: String,
     pub default: u32,
     pub kept_leader: i32,
-}
-
-/// A topic over time.
-struct TopicTrack {
-    name: Arc<str>,
-    /// Its place among all topics in the order in which they came.
-    since: u64,
-    min_isr: u32,
-    places: Places,
 }
 
 pub struct KeptChange {
@@ -96,48 +91,35 @@ impl Progress {
         self.first_odd.get_or_insert(address);
     }
 
-    /// The ms since a partition came to a level, within the timeline.
-    fn spent(&self, track: &Track, level: usize) -> i64 {
-        match (self.began, self.now) {
-            (Some(began), Some(now)) => now - track.since[level].max(began),
-            _ => 0,
-        }
-    }
-
     fn leave(&mut self, track: &mut Track, level: usize) {
-        track.holds[level] = false;
+        track.holds &= !bit(level);
         self.levels[level] -= 1;
-        if self.began.is_some() {
-            track.past.ever[level] = true;
-            track.past.lost[level] += self.spent(track, level);
+        if let (Some(_), Some(now)) = (self.began, self.now) {
+            track.ever |= bit(level);
+            track.lost[level] += now;
         }
     }
 
     fn enter(&mut self, track: &mut Track, level: usize, address: u64) {
+        track.holds |= bit(level);
         self.levels[level] += 1;
-        track.begin(level, self.began.and(self.now));
         if let (Some(_), Some(now)) = (self.began, self.now) {
-            track.past.trouble.get_or_insert(address);
+            track.lost[level] -= now;
+            track.note_trouble(address);
             self.first_levels[level].get_or_insert((now, address));
             self.buckets.raise(level, self.levels[level]);
         }
     }
 
-    /// Enter and leave levels after a change of a partition.
+    /// Enter and leave levels after a change of a partition; *holds* are those at which it is now.
     #[inline]
-    fn settle(&mut self, track: &mut Track, min_isr: u32, address: u64) {
-        let needed = min_isr.min(track.replicas).max(1);
-        let in_sync = track.isr.ids().len() as u32;
-        let wanted = track.replicas.saturating_sub(track.adding);
-        let holds = [track.leader < 0, in_sync < needed, in_sync < wanted];
+    fn settle(&mut self, track: &mut Track, holds: u8, address: u64) {
         if holds == track.holds {
             return;
         }
-        for (level, holds) in holds.into_iter().enumerate() {
-            if holds == track.holds[level] {
-                continue;
-            }
-            if holds {
+        let changed = holds ^ track.holds;
+        for level in (0..LEVEL_COUNT).filter(|level| changed & bit(*level) != 0) {
+            if holds & bit(level) != 0 {
                 self.enter(track, level, address);
             } else {
                 self.leave(track, level);
@@ -146,12 +128,11 @@ impl Progress {
     }
 
     /// Count the brokers that leave the ISR, and those that join it.
-    fn count_isr(&mut self, track: &mut Track, isr: &[i32], address: u64) {
-        let before = track.isr.ids();
+    fn count_isr(&mut self, track: &mut Track, isr: &Isr, address: u64) {
         let mut has_changes = false;
         let changes = [
-            (Count::IsrShrinks, before, isr),
-            (Count::IsrExpands, isr, before),
+            (Count::IsrShrinks, &track.isr, isr),
+            (Count::IsrExpands, isr, &track.isr),
         ];
         let mut brokers = std::mem::take(&mut self.brokers);
         for (what, list, other) in changes {
@@ -166,19 +147,21 @@ impl Progress {
             }
         }
         self.brokers = brokers;
-        track.past.isr_changes += has_changes as u64;
+        track.isr_changes = track.isr_changes.saturating_add(has_changes as u32);
     }
 }
 
 /// Find the different ids of one list that another does not have, in order.
-fn missing(list: &[i32], other: &[i32], missing_ids: &mut Vec<i32>) {
+fn missing(list: &Isr, other: &Isr, missing_ids: &mut Vec<i32>) {
     missing_ids.clear();
-    let all = list.iter().copied();
-    if list.len() < 32 && other.len() < 32 {
-        missing_ids.extend(all.filter(|id| !other.contains(id)));
+    if other.ids().nth(32).is_none() {
+        missing_ids.extend(
+            list.ids()
+                .filter(|id| !other.ids().any(|known| known == *id)),
+        );
     } else {
-        let others: HashSet<i32> = other.iter().copied().collect();
-        missing_ids.extend(all.filter(|id| !others.contains(id)));
+        let others: HashSet<i32> = other.ids().collect();
+        missing_ids.extend(list.ids().filter(|id| !others.contains(id)));
     }
     if missing_ids.len() > 1 {
         missing_ids.sort_unstable();
@@ -186,13 +169,24 @@ fn missing(list: &[i32], other: &[i32], missing_ids: &mut Vec<i32>) {
     }
 }
 
+/// The levels at which a partition is: without leader, under min ISR, under-replicated.
+fn levels_of(topics: &Topics, min_isr: u32, partition: &Partition) -> u8 {
+    let needed = (min_isr as usize).min(topics.replicas(partition)).max(1);
+    let holds = [
+        partition.flags() & flag::LEADERLESS != 0,
+        topics.in_sync(partition) < needed,
+        topics.is_under_replicated(partition),
+    ];
+    let levels = (0..).zip(holds);
+    levels.fold(0, |bits, (level, is_so)| {
+        bits | flag::if_so(is_so, bit(level))
+    })
+}
+
 pub struct Timeline {
     request: TimelineRequest,
     rules: MinIsrRules,
     pub progress: Progress,
-    /// Topics by their places in the fold's topics.
-    topics: Vec<Option<TopicTrack>>,
-    topic_count: u64,
     tracks: Tracks,
     /// The losses of removed topics.
     gone: Losses,
@@ -226,8 +220,6 @@ impl Timeline {
                 first_odd: None,
                 brokers: Vec::new(),
             },
-            topics: Vec::new(),
-            topic_count: 0,
             tracks: Tracks::default(),
             gone: Losses::default(),
             min_isr: FastMap::default(),
@@ -279,6 +271,9 @@ impl Timeline {
             }
             let began = before.map_or(now, |before| before.max(self.request.since));
             progress.began = Some(began);
+            for track in self.tracks.iter_mut() {
+                track.begin(began);
+            }
             progress.buckets.reach(began, &progress.levels);
         }
         progress.place = progress.buckets.reach(now, &progress.levels);
@@ -314,33 +309,35 @@ impl Timeline {
 
     /// Take a record that changed the state, and has left *topics*.
     ///
-    /// *places* are those in the fold's topics of the topic that it names, if that is there, and of
-    /// one that it removed; *has_min_isr* tells whether a topic's name has one.
+    /// *place* is that of the topic that it names, if that is there, and *removed* the one that it
+    /// removed; *has_min_isr* tells whether a topic's name has one.
     #[inline]
     pub fn apply(
         &mut self,
         record: &MetadataRecord,
         address: u64,
-        topics: &Topics,
-        places: (Option<usize>, Option<usize>),
+        topics: &mut Topics,
+        (place, removed): (Option<usize>, Option<Topic>),
         has_min_isr: impl Fn(&str) -> bool,
     ) {
         let fields = &record.fields;
-        match (record.op, places) {
-            (Op::PutPartition, (Some(topic_place), _)) => {
-                self.put_partition(fields, address, topic_place)
+        match (record.op, place) {
+            (Op::PutPartition, Some(place)) => self.put_partition(fields, address, topics, place),
+            (Op::ChangePartition, Some(place)) => {
+                self.change_partition(fields, address, topics, place)
             }
-            (Op::ChangePartition, (Some(topic_place), _)) => {
-                self.change_partition(fields, address, topic_place)
-            }
-            (Op::PutTopic, (Some(topic_place), removed)) => {
-                self.remove(removed);
-                if let Some(topic) = topics.at(topic_place) {
-                    self.put_topic(topic_place, topic);
+            (Op::PutTopic, Some(place)) => {
+                if let Some(gone) = removed {
+                    self.remove(&gone);
+                }
+                if let Some(topic) = topics.at_mut(place) {
+                    let own = self.min_isr.get(&*topic.name).copied();
+                    topic.min_isr = own.unwrap_or(self.default_min_isr);
                 }
             }
-            (Op::RemoveTopic, (_, removed)) => {
-                if let Some(gone) = self.remove(removed) {
+            (Op::RemoveTopic, _) => {
+                if let Some(gone) = removed {
+                    self.remove(&gone);
                     if self.min_isr.contains_key(&*gone.name) && !has_min_isr(&gone.name) {
                         self.set_min_isr(&gone.name, None, topics);
                     }
@@ -351,41 +348,25 @@ impl Timeline {
         }
     }
 
-    fn put_topic(&mut self, place: usize, topic: &Topic) {
-        let own = self.min_isr.get(&*topic.name).copied();
-        if self.topics.len() <= place {
-            self.topics.resize_with(place + 1, || None);
-        }
-        self.topics[place] = Some(TopicTrack {
-            name: Arc::clone(&topic.name),
-            since: self.topic_count,
-            min_isr: own.unwrap_or(self.default_min_isr),
-            places: Places::default(),
-        });
-        self.topic_count += 1;
-    }
-
-    fn remove(&mut self, place: Option<usize>) -> Option<TopicTrack> {
-        let topic = self.topics.get_mut(place?)?.take()?;
-        let progress = &mut self.progress;
-        self.tracks.each(&topic.places, |track| {
-            for level in 0..LEVEL_COUNT {
-                if track.holds[level] {
-                    progress.leave(track, level);
+    fn remove(&mut self, topic: &Topic) {
+        let places = || {
+            topic
+                .partitions()
+                .filter_map(|(_, partition)| partition.changes())
+        };
+        for place in places() {
+            if let Some(track) = self.tracks.get_mut(place) {
+                for level in track.levels() {
+                    self.progress.leave(track, level);
                 }
             }
-        });
+        }
         let mut gone = std::mem::take(&mut self.gone);
-        self.add_losses(&topic, true, &mut gone);
+        self.add_losses(topic, true, &mut gone);
         self.gone = gone;
-        self.tracks.remove(&topic.places);
-        Some(topic)
-    }
-
-    /// Read something of the topic at a place in the fold's topics; return its tracks.
-    #[inline(always)]
-    pub fn places(&self, place: usize) -> Option<&Places> {
-        Some(&self.topics.get(place)?.as_ref()?.places)
+        for place in places() {
+            *self.tracks.entry(place) = Track::default();
+        }
     }
 
     /// Read something of the track at a place.
@@ -395,28 +376,45 @@ impl Timeline {
     }
 
     #[inline]
-    fn put_partition(&mut self, fields: &LocatedFields, address: u64, topic_place: usize) {
-        let Some(topic) = self.topics.get_mut(topic_place).and_then(Option::as_mut) else {
+    fn put_partition(
+        &mut self,
+        fields: &LocatedFields,
+        address: u64,
+        topics: &mut Topics,
+        topic_place: usize,
+    ) {
+        let number = fields.int32(slot::NUMBER).unwrap_or_default();
+        let changes = topics.changes_for(topic_place, number);
+        let Some(place) = changes.and_then(|(partition, _)| partition.changes()) else {
             return;
         };
-        let min_isr = topic.min_isr;
-        let number = fields.int32(slot::NUMBER).unwrap_or_default();
-        let track = self.tracks.entry(&mut topic.places, number);
+        let track = self.tracks.entry(place);
         track.leader = fields.int32(slot::LEADER).unwrap_or(0);
-        track.replicas = fields.size(slot::REPLICAS).unwrap_or(0) as u32;
-        track.adding = fields.size(slot::ADDING).unwrap_or(0) as u32;
         track.isr = Isr::new(fields.ids(slot::ISR));
-        self.progress.settle(track, min_isr, address);
+        if let Some(topic) = topics.at(topic_place) {
+            let partition = topic.get(number).unwrap_or(&Partition::NONE);
+            let levels = levels_of(topics, topic.min_isr, partition);
+            self.progress.settle(track, levels, address);
+        }
     }
 
     #[inline]
-    fn change_partition(&mut self, fields: &LocatedFields, address: u64, topic_place: usize) {
-        let Some(topic) = self.topics.get(topic_place).and_then(Option::as_ref) else {
+    fn change_partition(
+        &mut self,
+        fields: &LocatedFields,
+        address: u64,
+        topics: &Topics,
+        topic_place: usize,
+    ) {
+        let number = fields.int32(slot::NUMBER).unwrap_or_default();
+        let Some(topic) = topics.at(topic_place) else {
             return;
         };
-        let min_isr = topic.min_isr;
-        let number = fields.int32(slot::NUMBER).unwrap_or_default();
-        let Some(track) = self.tracks.get_mut(&topic.places, number) else {
+        let Some(partition) = topic.get(number) else {
+            return;
+        };
+        let place = partition.changes();
+        let Some(track) = place.and_then(|place| self.tracks.get_mut(place)) else {
             return;
         };
         let progress = &mut self.progress;
@@ -424,8 +422,8 @@ impl Timeline {
         let kept_leader = self.rules.kept_leader;
         if let Some(leader) = fields.int32(slot::LEADER).filter(|id| *id != kept_leader) {
             if is_counting && leader >= 0 && leader != track.leader {
-                track.past.elections += 1;
-                track.past.trouble.get_or_insert(address);
+                track.elections = track.elections.saturating_add(1);
+                track.note_trouble(address);
                 progress.count(Count::Elections, None, address);
                 progress.count(Count::Elections, Some(leader), address);
                 if fields.int8(slot::RECOVERY) == Some(RECOVERING) {
@@ -437,21 +435,15 @@ impl Timeline {
         }
         if fields.has(slot::ISR) {
             let isr = Isr::new(fields.ids(slot::ISR));
-            if is_counting && isr.ids() != track.isr.ids() {
-                progress.count_isr(track, isr.ids(), address);
+            if is_counting && isr != track.isr {
+                progress.count_isr(track, &isr, address);
             }
             track.isr = isr;
         }
-        if let Some(count) = fields.size(slot::REPLICAS) {
-            track.replicas = count as u32;
-        }
-        if let Some(count) = fields.size(slot::ADDING) {
-            track.adding = count as u32;
-        }
-        progress.settle(track, min_isr, address);
+        progress.settle(track, levels_of(topics, topic.min_isr, partition), address);
     }
 
-    fn put_config(&mut self, fields: &LocatedFields, address: u64, topics: &Topics) {
+    fn put_config(&mut self, fields: &LocatedFields, address: u64, topics: &mut Topics) {
         // The slots of `table_rules`: resource type and name, name, value.
         if fields.text(2) != Some(self.rules.name.as_bytes()) {
             return;
@@ -459,43 +451,51 @@ impl Timeline {
         let kind = fields.int8(0).unwrap_or_default();
         let resource = text_of(fields, 1);
         let value = fields.text(3).and_then(number_in);
-        let chosen = if kind == self.rules.topic_resource {
+        if kind == self.rules.topic_resource {
             self.set_min_isr(&resource, value, topics);
-            let place = topics.of_name(&resource).and_then(|id| topics.place(&id));
-            place.map_or(0..0, |place| place..place + 1)
+            let id = topics.of_name(&resource);
+            if let Some(topic) = id.and_then(|id| topics.get(&id)) {
+                self.settle(topics, topic, address);
+            }
         } else if kind == self.rules.broker_resource && resource.is_empty() {
             self.default_min_isr = value.unwrap_or(self.rules.default);
-            for topic in self.topics.iter_mut().flatten() {
+            for topic in topics.iter_mut() {
                 let own = self.min_isr.get(&*topic.name).copied();
                 topic.min_isr = own.unwrap_or(self.default_min_isr);
             }
-            0..self.topics.len()
-        } else {
-            return;
-        };
-        let progress = &mut self.progress;
-        for topic in self.topics.get(chosen).into_iter().flatten().flatten() {
-            self.tracks.each(&topic.places, |track| {
-                progress.settle(track, topic.min_isr, address);
-            });
+            for topic in topics.iter() {
+                self.settle(topics, topic, address);
+            }
+        }
+    }
+
+    /// Enter and leave the levels of a topic's partitions after a change of its min ISR.
+    fn settle(&mut self, topics: &Topics, topic: &Topic, address: u64) {
+        for (_, partition) in topic.partitions() {
+            let place = partition.changes();
+            if let Some(track) = place.and_then(|place| self.tracks.get_mut(place)) {
+                let levels = levels_of(topics, topic.min_isr, partition);
+                self.progress.settle(track, levels, address);
+            }
         }
     }
 
     /// Set the min ISR of the topics of a name, without counting partitions.
-    fn set_min_isr(&mut self, name: &str, own: Option<u32>, topics: &Topics) {
+    fn set_min_isr(&mut self, name: &str, own: Option<u32>, topics: &mut Topics) {
         match own {
             Some(own) => self.min_isr.insert(name.to_string(), own),
             None => self.min_isr.remove(name),
         };
-        let chosen = match topics.of_name(name).and_then(|id| topics.place(&id)) {
+        let min_isr = own.unwrap_or(self.default_min_isr);
+        if topics.has_namesakes() {
             // A topic that lost its name to another has the min ISR of the name too.
-            _ if topics.has_namesakes() => 0..self.topics.len(),
-            Some(place) => place..place + 1,
-            None => return,
-        };
-        let chosen = self.topics.get_mut(chosen).into_iter().flatten();
-        for topic in chosen.flatten().filter(|topic| *topic.name == *name) {
-            topic.min_isr = own.unwrap_or(self.default_min_isr);
+            let all = topics.iter_mut();
+            all.filter(|topic| *topic.name == *name)
+                .for_each(|topic| topic.min_isr = min_isr);
+        } else if let Some(place) = topics.of_name(name).and_then(|id| topics.place(&id)) {
+            if let Some(topic) = topics.at_mut(place) {
+                topic.min_isr = min_isr;
+            }
         }
     }
 
@@ -531,15 +531,6 @@ impl Timeline {
             }
         }
         series
-    }
-
-    /// The replicas of all partitions of the topics that are there.
-    pub fn replicas(&self) -> usize {
-        let present = self.topics.iter().flatten();
-        present
-            .flat_map(|topic| self.tracks.of(&topic.places))
-            .map(|(_, track)| track.replicas as usize)
-            .sum()
     }
 }
 

@@ -1,211 +1,142 @@
 //! Partitions over time: their state, and what they lost.
-use super::LEVEL_COUNT;
-use crate::fold::ordered_map::FastMap;
+use super::{LEVEL_COUNT, bit};
 
-const LONG_AGO: i64 = -(1 << 62);
-/// The size of a list of brokers that needs no memory of its own.
+/// The size of an ISR that needs no memory of its own.
 const FEW: usize = 5;
+const NOWHERE: u64 = u64::MAX;
 
 /// An ISR.
+#[derive(PartialEq)]
 pub enum Isr {
-    Few(u8, [i32; FEW]),
-    Many(Box<[i32]>),
+    Few(u8, [u16; FEW]),
+    Many(Box<Brokers>),
 }
+
+#[derive(PartialEq)]
+pub struct Brokers(Box<[i32]>);
 
 impl Isr {
-    pub fn new(ids: impl Iterator<Item = i32>) -> Isr {
+    #[inline]
+    pub fn new(ids: impl Iterator<Item = i32> + Clone) -> Isr {
         let mut few = [0; FEW];
         let mut count = 0;
-        let mut left = ids.fuse();
-        for (place, id) in few.iter_mut().zip(&mut left) {
-            *place = id;
+        for id in ids.clone() {
+            match (few.get_mut(count), u16::try_from(id)) {
+                (Some(place), Ok(id)) => *place = id,
+                _ => return Isr::Many(Box::new(Brokers(ids.collect()))),
+            }
             count += 1;
         }
-        match left.next() {
-            None => Isr::Few(count, few),
-            Some(next) => Isr::Many(few.into_iter().chain([next]).chain(left).collect()),
-        }
+        Isr::Few(count as u8, few)
     }
 
-    #[inline(always)]
-    pub fn ids(&self) -> &[i32] {
-        match self {
-            Isr::Few(count, few) => few.get(..*count as usize).unwrap_or(few),
-            Isr::Many(many) => many,
-        }
+    pub fn ids(&self) -> impl Iterator<Item = i32> {
+        let (few, many) = match self {
+            Isr::Few(count, few) => (few.get(..*count as usize), None),
+            Isr::Many(brokers) => (None, Some(&brokers.0)),
+        };
+        let few = few.into_iter().flatten().map(|id| (*id).into());
+        few.chain(many.into_iter().flat_map(|ids| ids.iter().copied()))
     }
 }
 
-/// A partition over time; arrays are by `LEVELS`.
+/// A partition over time; sets of levels have the `bit` of each.
 ///
-/// Changes come from all over the log: a track should cost two neighbouring lines of the
-/// processor's cache.
+/// Changes come from all over the log: a track should cost one line of the processor's cache.
 #[repr(align(64))]
 pub struct Track {
-    pub leader: i32,
-    pub replicas: u32,
-    /// How many of the replicas are being added.
-    pub adding: u32,
     pub isr: Isr,
-    pub holds: [bool; LEVEL_COUNT],
-    pub since: [i64; LEVEL_COUNT],
-    pub past: Past,
-}
-
-/// The past of a partition; arrays are by `LEVELS`.
-#[derive(Default, Clone)]
-pub struct Past {
-    pub ever: [bool; LEVEL_COUNT],
+    pub leader: i32,
+    pub elections: u32,
+    pub isr_changes: u32,
+    /// The levels at which it is now.
+    pub holds: u8,
+    /// The levels that it has left since the timeline began.
+    pub ever: u8,
+    /// The ms at each level, less the time at which it came to one that it has not left.
     pub lost: [i64; LEVEL_COUNT],
-    pub elections: u64,
-    pub isr_changes: u64,
-    pub trouble: Option<u64>,
+    trouble: u64,
 }
 
 impl Default for Track {
     fn default() -> Self {
         Track {
-            leader: -1,
-            replicas: 0,
-            adding: 0,
             isr: Isr::Few(0, [0; FEW]),
-            holds: [false; LEVEL_COUNT],
-            since: [LONG_AGO; LEVEL_COUNT],
-            past: Past::default(),
+            leader: -1,
+            elections: 0,
+            isr_changes: 0,
+            holds: 0,
+            ever: 0,
+            lost: [0; LEVEL_COUNT],
+            trouble: NOWHERE,
         }
-    }
-}
-
-impl Past {
-    pub fn has_loss(&self) -> bool {
-        self.lost != [0; LEVEL_COUNT] || self.elections != 0 || self.isr_changes != 0
     }
 }
 
 impl Track {
-    /// Read something of each line of the processor's cache.
-    fn touch(&self) -> u64 {
-        self.leader as u64 ^ self.past.elections ^ self.past.lost[0] as u64 ^ self.since[0] as u64
-    }
-
-    /// Note the begin of a level, at a time if there is one.
-    pub fn begin(&mut self, level: usize, time: Option<i64>) {
-        self.holds[level] = true;
-        self.since[level] = time.unwrap_or(LONG_AGO);
-    }
-}
-
-const NONE: u32 = u32::MAX;
-/// Entries of a dense list for each partition that is there, and for none.
-const MAX_ENTRIES: usize = 4;
-const FREE_ENTRIES: usize = 64;
-
-/// The tracks of all partitions that are there, in memory that is used again.
-#[derive(Default)]
-pub struct Tracks {
-    all: Vec<Track>,
-    free: Vec<u32>,
-}
-
-/// The places of a topic's tracks, by the numbers of partitions.
-#[derive(Default)]
-pub struct Places {
-    dense: Vec<u32>,
-    dense_count: usize,
-    /// Those of numbers far above the others, or negative.
-    sparse: FastMap<i32, u32>,
-}
-
-impl Places {
-    /// The place of a number that is in the list; of others, one where nothing is.
-    #[inline(always)]
-    pub fn touch(&self, number: i32) -> usize {
-        let place = self.dense.get(number as usize);
-        place.map_or(usize::MAX, |place| *place as usize)
-    }
-
-    #[inline]
-    fn get(&self, number: i32) -> Option<u32> {
-        let index = usize::try_from(number).ok();
-        match index.and_then(|index| self.dense.get(index)) {
-            Some(place) if *place != NONE => Some(*place),
-            _ if self.sparse.is_empty() => None,
-            _ => self.sparse.get(&number).copied(),
+    /// Note the address of a record, if it is the first about trouble.
+    pub fn note_trouble(&mut self, address: u64) {
+        if self.trouble == NOWHERE {
+            self.trouble = address;
         }
     }
 
-    /// Put a place in for a number that has none.
-    fn put(&mut self, number: i32, place: u32) {
-        let size = self.dense.len();
-        let limit = size.max(FREE_ENTRIES + MAX_ENTRIES * self.dense_count);
-        match usize::try_from(number) {
-            Ok(index) if index <= limit => {
-                if index >= size {
-                    self.dense.resize(index + 1, NONE);
-                }
-                self.dense[index] = place;
-                self.dense_count += 1;
-            }
-            _ => {
-                self.sparse.insert(number, place);
-            }
+    pub fn trouble(&self) -> Option<u64> {
+        (self.trouble != NOWHERE).then_some(self.trouble)
+    }
+
+    /// The levels at which it is, by their numbers.
+    pub fn levels(&self) -> impl Iterator<Item = usize> + use<> {
+        let holds = self.holds;
+        (0..LEVEL_COUNT).filter(move |level| holds & bit(*level) != 0)
+    }
+
+    /// Begin to count at a time: the levels at which it is began before.
+    pub fn begin(&mut self, time: i64) {
+        for level in self.levels() {
+            self.lost[level] -= time;
         }
     }
 
-    fn iter(&self) -> impl Iterator<Item = (i32, u32)> {
-        let sparse = self.sparse.iter().map(|(number, place)| (*number, *place));
-        let dense = (0..).zip(self.dense.iter().copied());
-        dense.filter(|(_, place)| *place != NONE).chain(sparse)
+    /// The ms at each level up to a time.
+    pub fn lost_until(&self, time: i64) -> [i64; LEVEL_COUNT] {
+        let mut lost = self.lost;
+        for level in self.levels() {
+            lost[level] += time;
+        }
+        lost
     }
 }
+
+/// The tracks of all partitions, at the places of their changes in the fold's topics.
+#[derive(Default)]
+pub struct Tracks(Vec<Track>);
 
 impl Tracks {
     /// Read something of the track at a place, if there is one.
     #[inline(always)]
     pub fn touch(&self, place: usize) -> u64 {
-        self.all.get(place).map_or(0, Track::touch)
+        self.0.get(place).map_or(0, |track| track.leader as u64)
+    }
+
+    pub fn get(&self, place: usize) -> Option<&Track> {
+        self.0.get(place)
     }
 
     #[inline]
-    pub fn get_mut(&mut self, places: &Places, number: i32) -> Option<&mut Track> {
-        self.all.get_mut(places.get(number)? as usize)
+    pub fn get_mut(&mut self, place: usize) -> Option<&mut Track> {
+        self.0.get_mut(place)
     }
 
-    /// The track of a partition, which is made if it is not there.
-    pub fn entry(&mut self, places: &mut Places, number: i32) -> &mut Track {
-        let place = places.get(number).unwrap_or_else(|| {
-            let place = match self.free.pop() {
-                Some(place) => {
-                    self.all[place as usize] = Track::default();
-                    place
-                }
-                None => {
-                    self.all.push(Track::default());
-                    self.all.len() as u32 - 1
-                }
-            };
-            places.put(number, place);
-            place
-        });
-        &mut self.all[place as usize]
-    }
-
-    pub fn of<'a>(&'a self, places: &'a Places) -> impl Iterator<Item = (i32, &'a Track)> {
-        let all = places.iter();
-        all.filter_map(|(number, place)| Some((number, self.all.get(place as usize)?)))
-    }
-
-    /// Visit the tracks of a topic.
-    pub fn each(&mut self, places: &Places, mut visit: impl FnMut(&mut Track)) {
-        for (_, place) in places.iter() {
-            if let Some(track) = self.all.get_mut(place as usize) {
-                visit(track);
-            }
+    /// The track at a place, which is made if it is not there.
+    pub fn entry(&mut self, place: usize) -> &mut Track {
+        if self.0.len() <= place {
+            self.0.resize_with(place + 1, Track::default);
         }
+        &mut self.0[place]
     }
 
-    /// Free the memory of the tracks of a topic.
-    pub fn remove(&mut self, places: &Places) {
-        self.free.extend(places.iter().map(|(_, place)| place));
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Track> {
+        self.0.iter_mut()
     }
 }
