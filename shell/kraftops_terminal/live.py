@@ -14,10 +14,13 @@ from kraftops_terminal.widths import cut, width_of_text
 
 Keys = Sequence[tuple[str, str]]
 """Keys and what they do, in a word, for the last line."""
+PAGE_KEYS: Keys = (("p", "problems"), ("c", "changes"), ("o", "operations"))
+"""The keys of pages that are not about a row."""
 _FIRST: Keys = (("q", "quit"), ("?", "keys"))
 _LAST: Keys = (("/", "filter"), ("↑↓", "choose"), ("Space", "pause"), ("Esc", "back"))
 _PAGE: Keys = (("Esc", "back"), ("/", "filter"), ("↑↓", "scroll"))
 _FAR = 1 << 62
+_SHARE = 0.1  # the most of a core that looks may take
 
 
 class Subject(NamedTuple):
@@ -89,6 +92,11 @@ def placed(state: S, room: int, count: int) -> S:
     if state.subject is None:
         top = max(min(top, cursor), cursor - room + 1)
     return replace(state, room=room, count=count, cursor=cursor, top=top)
+
+
+def pause_after(cpu: float, seconds: float) -> float:
+    """Return the seconds to the next look at what is shown: more after an expensive one."""
+    return max(seconds, cpu / _SHARE)
 
 
 def has_words(state: LiveState, text: str) -> bool:
@@ -202,10 +210,7 @@ def _page(kind: str) -> Callable[[S], S]:
     return lambda state: opened(state, Subject(kind))
 
 
-PAGES: dict[str, Callable[[Any], Any]] = {
-    "p": _page("problems"), "c": _page("changes"), "o": _page("operations"),
-}  # fmt: skip
-"""The keys of pages that are not about a row."""
+PAGES: dict[str, Callable[[Any], Any]] = {key: _page(kind) for key, kind in PAGE_KEYS}
 _SHARED: dict[str, Callable[[Any], Any]] = {
     "q": lambda state: replace(state, is_over=True),
     "/": lambda state: replace(state, is_typing=True),

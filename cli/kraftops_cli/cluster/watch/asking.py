@@ -16,11 +16,9 @@ from kraftops_cli.cluster.target import Target
 from kraftops_cli.cluster.watch.happenings import Happening, past_happenings
 from kraftops_cli.cluster.watch.pages import Page, page_of
 from kraftops_cli.cluster.watch.state import Trouble
-from kraftops_terminal.live import Subject
+from kraftops_terminal.live import Subject, pause_after
 
 Item = ClusterDescription | Trouble | Happening | Page
-_SHARE = 0.1
-"""The most of a core that questions may take: after expensive ones it waits longer."""
 
 
 class Asker:
@@ -82,7 +80,7 @@ class Asker:
                 gc.freeze()
                 gc.enable()
                 is_first = False
-            self._rest(max(self._seconds, (time.thread_time() - cpu) / _SHARE))
+            self._rest(pause_after(time.thread_time() - cpu, self._seconds))
             self._target = self._target.restarted()
 
     def _ask(self, kept: KeptAnswers) -> None:

@@ -18,15 +18,14 @@ from kraftops_cli.cluster.watch.happenings import TROUBLES, Happening
 from kraftops_cli.cluster.watch.state import ORDERS, ScreenState, shown_brokers
 from kraftops_terminal.console import Console
 from kraftops_terminal.escaping import escaped
-from kraftops_terminal.live import Keys, foot, framed, page_lines, part_lines, placed
+from kraftops_terminal.live import PAGE_KEYS, Keys, foot, framed, page_lines, part_lines, placed
 from kraftops_terminal.tables import Table, table_text
 from kraftops_terminal.widths import cut, width_of_text
 
 _MEMBERS = [field for field in REPLICA if field.name != "directoryId"]
 _BROKERS = [field for field in BROKER if field.name != "directories"]
 """As in `describe`; the ids of directories would take all of a line."""
-_PAGES: Keys = (("p", "problems"), ("c", "changes"), ("o", "operations"))
-_KEYS: Keys = (("↵", "broker"), *_PAGES, ("s S", "sort"), ("r", "reverse"))
+_KEYS: Keys = (("↵", "broker"), *PAGE_KEYS, ("s S", "sort"), ("r", "reverse"))
 _LEAST_BROKERS = 3  # rows; on a lower screen, other parts are left out for them
 _TIME_WIDTH = 10  # of HH:MM:SS and two blanks
 
@@ -46,7 +45,7 @@ def frame(
     columns, rows = size
     cluster = state.description
     head = [*_head(state, console, columns, now)]
-    keys = _KEYS if state.subject is None else _PAGES
+    keys = _KEYS if state.subject is None else PAGE_KEYS
     last = foot(state, console, columns, keys, has_keys=has_keys)
     if cluster is None:
         return framed(head, [last], rows), state

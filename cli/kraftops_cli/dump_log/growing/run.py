@@ -16,12 +16,11 @@ from kraftops_cli.dump_log.plan import Plan, Run
 from kraftops_cli.dump_log.summaries.table import Fields
 from kraftops_cli.dump_log.summary import count_files, plan_readings, print_summaries
 from kraftops_cli.terminal.streams import Terminal
+from kraftops_terminal.live import pause_after
 from kraftops_terminal.screen import Screen
 
 _SECONDS = 1.0  # between two looks
 _AT_ONCE = 0.3  # seconds of counting, after which keys are answered
-_SHARE = 0.1
-"""The most of a core that looks may take: after expensive ones it waits longer."""
 _KEYBOARD = 0
 
 
@@ -55,7 +54,7 @@ def follow_summary(plan: Plan, terminal: Terminal) -> int:
         if growing.grow(float("inf")).has_grown:
             print_summaries(run, files, growing.summaries)
             terminal.flush()
-        time.sleep(max(_SECONDS, (time.process_time() - cpu) / _SHARE))
+        time.sleep(pause_after(time.process_time() - cpu, _SECONDS))
 
 
 def _show(
@@ -80,7 +79,7 @@ def _show(
                 fields_by_log = fields_of(growing.summaries)
                 fields = [summary for log, summary in fields_by_log.items() if log in visible_logs]
             state = counted_again(replace(state, notes=tuple(notes)), fields, time.time())
-            pause = max(_SECONDS, (time.process_time() - cpu) / _SHARE)
+            pause = pause_after(time.process_time() - cpu, _SECONDS)
             due = time.monotonic() + (0.0 if growth.is_behind else pause)
         lines, state = frame(state, console, screen.size, has_keys=screen.has_keys)
         screen.draw(lines)

@@ -16,6 +16,7 @@ from kraftops_terminal import live
 from kraftops_terminal.console import Console
 from kraftops_terminal.escaping import escaped
 from kraftops_terminal.live import (
+    PAGE_KEYS,
     Keys,
     LiveState,
     Subject,
@@ -29,7 +30,7 @@ from kraftops_terminal.live import (
 from kraftops_terminal.widths import cut
 
 _MOST_STEPS = 600  # of the history: more than the widest screen has columns
-_PROBLEMS: Keys = (("p", "problems"),)
+_PROBLEMS = PAGE_KEYS[:1]
 _KEYS: Keys = (("↵", "log"), *_PROBLEMS)
 _HEAD = 3  # lines above the table
 _LEAST = 4  # lines of a table beside its logs: head, total, those that are not shown

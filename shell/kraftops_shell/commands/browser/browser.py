@@ -16,6 +16,7 @@ from kraftops_terminal.console import Console
 from kraftops_terminal.escaping import escaped
 from kraftops_terminal.json_text import leaf_text
 from kraftops_terminal.live import (
+    PAGE_KEYS,
     PAGES,
     Keys,
     LiveState,
@@ -32,11 +33,10 @@ from kraftops_terminal.widths import cut
 _MANY_CHANGES = 100  # that { and } pass at once
 _NODES_A_LOOK = 2000
 """Nodes that are searched between two looks at the keyboard."""
-_PAGES: Keys = (("p", "problems"), ("c", "changes"), ("o", "operations"))
 _KEYS: Keys = (
     ("↵", "open, close"),
     ("[ ]", "back, on"),
-    *_PAGES,
+    *PAGE_KEYS,
     ("n", "next match"),
     ("{ }", "by 100"),
     ("=", "newest"),
@@ -95,7 +95,7 @@ class Browser:
         if self._note and not self._state.is_typing:
             last = self._console.painted(cut(self._note, columns), "warning")
         else:
-            keys = _KEYS if self._state.subject is None else _PAGES
+            keys = _KEYS if self._state.subject is None else PAGE_KEYS
             last = foot(self._state, self._console, columns, keys)
         return framed(above, [last], rows)
 
