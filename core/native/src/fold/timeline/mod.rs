@@ -157,7 +157,7 @@ fn missing(list: &Isr, other: &Isr, missing_ids: &mut Vec<i32>) {
     if other.ids().nth(32).is_none() {
         missing_ids.extend(
             list.ids()
-                .filter(|id| !other.ids().any(|known| known == *id)),
+                .filter(|id| !other.ids().any(|broker| broker == *id)),
         );
     } else {
         let others: HashSet<i32> = other.ids().collect();
