@@ -9,8 +9,7 @@ import pytest
 
 from kraftops.engine.native import NativeScan
 from kraftops.engine.scan_contract import Request
-from kraftops.log.codecs import CODECS, zstd_module
-from kraftops.log.xxhash import xxhash32
+from kraftops.log.codecs import CODECS, xxhash32, zstd_module
 from kraftops.memory import run_budget
 from kraftops.query.query import Query
 from tests.helpers.engine.agreement import agree, needs_both

@@ -116,8 +116,7 @@ def _run_spark(
     terminal: Terminal,
 ) -> int:
     from kraftops.spark.jobs.waves import waves
-    from kraftops_cli.dump_log.on_spark.beginning import can_begin_early
-    from kraftops_cli.dump_log.on_spark.check import can_check, run_check_on_spark
+    from kraftops_cli.dump_log.on_spark.check import can_begin_early, can_check, run_check_on_spark
     from kraftops_cli.dump_log.on_spark.run import run_spark
 
     refuse_bundles(names)
@@ -198,7 +197,7 @@ def _run_dump(
 
 def _name_decoder(sources: list[Source], terminal: Terminal) -> None:
     """Name the decoder that a log without the name of its directory looks made for."""
-    from kraftops.dump.scan.guess import looks_like_offsets
+    from kraftops.dump.scan.mentions import looks_like_offsets
 
     if looks_like_offsets(sources):
         what = f"{sources[0].path} looks like a log of __consumer_offsets"

@@ -196,7 +196,7 @@ def _check(terminal: Terminal, plan: FormatPlan, request: FormatRequest, form: s
             terminal.write(f"{warning}\n")
     check_plan(plan, strict=request.strict or request.ensure)
     if request.ensure:
-        from kraftops.storage.format.ensure import check_as_requested
+        from kraftops.storage.format.checks import check_as_requested
 
         check_as_requested(plan, is_standalone=request.standalone)
 

@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Self
 
-from kraftops.dump.report import Report
+from kraftops.dump.report import Report, TimeProblem
 from kraftops.engine.reference.batch_line import subtract_sequence
 from kraftops.engine.reference.records import records
 from kraftops.errors import DecodeError, SourceError, Underflow
@@ -176,16 +176,16 @@ def _check_time(
     report = search.report
     batch = search.batch_with(entry.offset)
     if batch is None:
-        report.time_not_found(path, entry.offset, -1)
+        report.time_problem(TimeProblem.NOT_FOUND, path, entry.offset, -1)
         return
     if is_strict or not _has_time(batch, entry):
         if (last := _last_offset(batch)) != entry.offset:
-            report.time_not_found(path, entry.offset, last)
+            report.time_problem(TimeProblem.NOT_FOUND, path, entry.offset, last)
             return
         if (largest := search.largest_timestamp(batch)) != entry.timestamp:
-            report.time_mismatch(path, entry.timestamp, largest)
+            report.time_problem(TimeProblem.MISMATCH, path, entry.timestamp, largest)
     if previous >= entry.timestamp:
-        report.time_disorder(path, entry.timestamp, previous)
+        report.time_problem(TimeProblem.DISORDER, path, entry.timestamp, previous)
 
 
 def _has_time(batch: Batch, entry: TimeEntry) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator
+from enum import Enum
 from itertools import chain
 from operator import lt
 
@@ -17,6 +18,29 @@ class Refusal(str):
     """A line about a file that cannot be read; it is shown after the name of the tool."""
 
     __slots__ = ()
+
+
+class TimeProblem(Enum):
+    """What is wrong with an entry of a time index, in the words of Kafka's tool and in ours."""
+
+    MISMATCH = (
+        "Found timestamp mismatch in",
+        "  Index timestamp: %d, log timestamp: %d",
+        "the batch of timestamp %d has %d",
+    )
+    DISORDER = (
+        "Found out of order timestamp in",
+        "  Index timestamp: %d, Previously indexed timestamp: %d",
+        "timestamp %d comes after %d",
+    )
+    NOT_FOUND = (
+        "The following indexed offsets are not found in",
+        "Indexed offset: %d, found log offset: %d",
+        "offset %d ends no batch, the next is %d",
+    )
+
+    def __init__(self, heading: str, line: str, reason: str) -> None:
+        self.heading, self.line, self.reason = heading, line, reason
 
 
 class Report:
@@ -34,9 +58,9 @@ class Report:
         self.first_refusal: KraftopsError | None = None
         self._lines: list[str] = []
         self._index_mismatches: dict[str, dict[int, int]] = {}
-        self._time_mismatches: dict[str, list[tuple[int, int]]] = {}
-        self._time_disorder: dict[str, list[tuple[int, int]]] = {}
-        self._time_not_found: dict[str, list[tuple[int, int]]] = {}
+        self._time_problems: dict[TimeProblem, dict[str, list[tuple[int, int]]]] = {
+            problem: {} for problem in TimeProblem
+        }
         self._gaps: dict[str, array[int]] = {}  # pairs: an offset and the next one
 
     def failure(self, path: str, position: int, reason: str, *, is_damage: bool = True) -> None:
@@ -86,20 +110,11 @@ class Report:
         self.has_damage = True
         self._index_mismatches.setdefault(absolute_path(path), {})[offset] = end
 
-    def time_mismatch(self, path: str, timestamp: int, largest: int) -> None:
-        """Note an entry of a time index with a batch of another largest timestamp."""
+    def time_problem(self, problem: TimeProblem, path: str, indexed: int, present: int) -> None:
+        """Note what an entry of a time index has, and what is there."""
         self.has_damage = True
-        self._time_mismatches.setdefault(absolute_path(path), []).append((timestamp, largest))
-
-    def time_disorder(self, path: str, timestamp: int, previous: int) -> None:
-        """Note an entry of a time index that is not later than the one before."""
-        self.has_damage = True
-        self._time_disorder.setdefault(absolute_path(path), []).append((timestamp, previous))
-
-    def time_not_found(self, path: str, offset: int, end: int) -> None:
-        """Note an entry of a time index at an offset that ends no batch; *end* -1 is none."""
-        self.has_damage = True
-        self._time_not_found.setdefault(absolute_path(path), []).append((offset, end))
+        by_path = self._time_problems[problem]
+        by_path.setdefault(absolute_path(path), []).append((indexed, present))
 
     def cut_summary(self, most: int) -> tuple[int, int]:
         """Keep at most *most* of the lines that `summary` has below its headings.
@@ -115,7 +130,7 @@ class Report:
             kept, dropped = kept + count, dropped + size - count
             return count
 
-        for by_path in (self._time_mismatches, self._time_disorder, self._time_not_found):
+        for by_path in self._time_problems.values():
             for pairs in by_path.values():
                 del pairs[allowed(len(pairs)) :]
         for offsets in self._index_mismatches.values():
@@ -150,13 +165,9 @@ class Report:
         self._lines += later._lines
         for path, offsets in later._index_mismatches.items():
             self._index_mismatches.setdefault(path, {}).update(offsets)
-        for ours, theirs in (
-            (self._time_mismatches, later._time_mismatches),
-            (self._time_disorder, later._time_disorder),
-            (self._time_not_found, later._time_not_found),
-        ):
+        for problem, theirs in later._time_problems.items():
             for path, pairs in theirs.items():
-                ours.setdefault(path, []).extend(pairs)
+                self._time_problems[problem].setdefault(path, []).extend(pairs)
         for path, gaps in later._gaps.items():
             self._gaps.setdefault(path, array("q")).extend(gaps)
 
@@ -169,17 +180,10 @@ class Report:
                 f"  Index offset: {offset}, log offset: {offsets[offset]}"
                 for offset in sorted(offsets, reverse=True)
             ]
-        for path, pairs in self._time_mismatches.items():
-            lines.append(f"Found timestamp mismatch in :{path}")
-            lines += [f"  Index timestamp: {a}, log timestamp: {b}" for a, b in pairs]
-        for path, pairs in self._time_disorder.items():
-            lines.append(f"Found out of order timestamp in :{path}")
-            lines += [
-                f"  Index timestamp: {a}, Previously indexed timestamp: {b}" for a, b in pairs
-            ]
-        for path, pairs in self._time_not_found.items():
-            lines.append(f"The following indexed offsets are not found in :{path}")
-            lines += [f"Indexed offset: {a}, found log offset: {b}" for a, b in pairs]
+        for problem, by_path in self._time_problems.items():
+            for path, pairs in by_path.items():
+                lines.append(f"{problem.heading} :{path}")
+                lines += [problem.line % pair for pair in pairs]
         yield from lines
         for path, gaps in self._gaps.items():
             yield f"Non-consecutive offsets in {path}"

@@ -11,9 +11,8 @@ from kraftops.findings.finding import HAS_FINDINGS, Finding, exit_code
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.below import below_findings
 from kraftops.image.verify.directories import stray_findings
-from kraftops.image.verify.release import release_findings
+from kraftops.image.verify.release import release_findings, upgrade_findings
 from kraftops.image.verify.replicas import replica_findings
-from kraftops.image.verify.upgrade import upgrade_findings
 from kraftops.image.verify.verify import verify
 from kraftops.records.readability import release_of
 from kraftops.storage.bootstrap.releases import by_name

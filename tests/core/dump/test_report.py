@@ -2,7 +2,7 @@
 
 import os.path
 
-from kraftops.dump.report import Report
+from kraftops.dump.report import Report, TimeProblem
 from kraftops.errors import SourceError
 
 
@@ -36,9 +36,9 @@ def test_summary_is_that_of_kafkas_tool() -> None:
     report = Report()
     report.gap("b.log", 9, 12)
     report.gap("b.log", 4, 6)
-    report.time_not_found("a.timeindex", 5, -1)
-    report.time_disorder("a.timeindex", 100, 200)
-    report.time_mismatch("a.timeindex", 100, 300)
+    report.time_problem(TimeProblem.NOT_FOUND, "a.timeindex", 5, -1)
+    report.time_problem(TimeProblem.DISORDER, "a.timeindex", 100, 200)
+    report.time_problem(TimeProblem.MISMATCH, "a.timeindex", 100, 300)
     report.index_mismatch("a.index", 5, 6)
     report.index_mismatch("a.index", 50, 60)
 

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from kraftops.errors import DecodeError, InflationError
 from kraftops.log import codecs
-from kraftops.log.codecs import CODECS, zstd_module
-from kraftops.log.xxhash import xxhash32
+from kraftops.log.codecs import CODECS, xxhash32, zstd_module
 from kraftops.memory import DEFAULT, Budget
 from tests.helpers.logs.written import compress
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kraftops.log.xxhash import xxhash32
+from kraftops.log.codecs import xxhash32
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,8 @@ from pathlib import Path
 from kraftops.findings.finding import Finding
 from kraftops.image.load.loading import load
 from kraftops.image.verify.directories import stray_findings
-from kraftops.image.verify.release import release_findings
+from kraftops.image.verify.release import release_findings, upgrade_findings
 from kraftops.image.verify.replicas import replica_findings
-from kraftops.image.verify.upgrade import upgrade_findings
 from kraftops.image.verify.verify import verify
 from kraftops.memory import Budget
 from kraftops.recovery.live_controllers import AskControllers, ControllerAnswer

@@ -14,10 +14,9 @@ from google_crc32c import value as crc32c
 
 from kraftops.log import batch as uncompressed
 from kraftops.log.batch import CODEC_MASK, CRC_START, HEADER_SIZE, LOG_OVERHEAD, Record
-from kraftops.log.codecs import zstd_module
+from kraftops.log.codecs import xxhash32, zstd_module
 from kraftops.log.indexes import AbortedTxn, OffsetEntry, TimeEntry
 from kraftops.log.producers import ProducerState
-from kraftops.log.xxhash import xxhash32
 
 _XERIAL_MAGIC = b"\x82SNAPPY\0"
 _XERIAL_BLOCK = 32 * 1024  # the default of `SnappyOutputStream`

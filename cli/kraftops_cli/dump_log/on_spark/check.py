@@ -1,4 +1,4 @@
-"""`kafka-dump-log --check` on Spark: the partitions and files are shared by its workers."""
+"""`kafka-dump-log` on Spark before a job is planned: checks, and whether jobs begin early."""
 
 from __future__ import annotations
 
@@ -7,12 +7,16 @@ from collections.abc import Iterable, Sequence
 from kraftops.dump.check.findings import PartitionCheck
 from kraftops.dump.check.tier import Surroundings
 from kraftops.dump.check.units import Unit
+from kraftops.dump.small_files import is_small_file
 from kraftops.dump.sources.names import expand
 from kraftops.dump.sources.parts import source_sizes
 from kraftops.log.files import STANDARD_INPUT
+from kraftops.query.query import Query
 from kraftops.spark.dump.check_job import check_units
 from kraftops.spark.session.session import started
+from kraftops.uris import is_remote
 from kraftops_cli.dump_log.check import among, run_check
+from kraftops_cli.dump_log.options import DumpOptions
 from kraftops_cli.spark.options import SparkRequest, refuse_local, warn_if_slow, warn_if_small
 from kraftops_cli.spark.progress import SparkProgress
 from kraftops_cli.terminal.streams import Terminal
@@ -52,3 +56,21 @@ def run_check_on_spark(
         code = run_check(checked, terminal, run=run, has_progress=False)
         warn_if_slow(session, terminal)
     return code
+
+
+def can_begin_early(
+    names: Sequence[str], query: Query, options: DumpOptions, request: SparkRequest
+) -> bool:
+    """Tell whether jobs can begin before all logs in object stores are listed.
+
+    They cannot where they are one query of Spark, and where a name, a type or a column is looked up
+    in all logs, or among the decoders of all.
+    """
+    is_one_query = request.sql or request.sink or request.partition_by or request.explain
+    has_names = query.filter.topics or options.groups or options.summary
+    by_decoders = query.filter.types or options.where or query.output_format.is_columns
+    return (
+        all(is_remote(name) and not is_small_file(name) for name in names)
+        and not (is_one_query or has_names)
+        and not (by_decoders and query.decoder is None)
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from os.path import basename, dirname
 from typing import Any
 
@@ -22,6 +23,22 @@ _WIDTH = 80  # of a chart that no terminal shows
 _MOST_ROWS = 20  # of each table on a terminal; the rest is counted
 
 Fields = Mapping[str, Any]
+_Section = Callable[[Fields, Console], Iterable[str]]
+"""Returns the lines of a part of a summary."""
+_NamedCell = tuple[Column, str | Callable[[Fields], Cell]]
+"""A column, and the name of the field in it, or what makes its cell of a row."""
+_Columns = Sequence[_NamedCell]
+
+_OPEN_TRANSACTIONS: _Columns = (
+    (
+        folded("OPEN TRANSACTION"),
+        lambda entry: entry["transactionalId"] or f"producer {entry['producerId']}",
+    ),
+    (number("PRODUCER", 1), "producerId"),
+    (number("EPOCH", 2), "producerEpoch"),
+    (number("FIRST OFFSET"), "firstOffset"),
+    (Column("SINCE"), lambda entry: entry["since"] or entry["sinceMs"]),
+)
 
 
 def summary_text(summary: Fields, console: Console) -> str:
@@ -96,84 +113,48 @@ def damage_text(summary: Fields) -> str | None:
     return "; ".join(texts) or None
 
 
-def _damage_sites(name: str) -> Callable[[Fields, Console], Iterator[str]]:
+def _tabled(console: Console, columns: _Columns, rows: Iterable[Fields]) -> str:
+    """Return a table without its last end of line; a cell is a field, or made of its row."""
+    cells = (
+        [row[cell] if isinstance(cell, str) else cell(row) for _, cell in columns] for row in rows
+    )
+    table = Table([column for column, _ in columns], cells, limit=_MOST_ROWS)
+    return table_text(console, table).removesuffix("\n")
+
+
+def _table(rows_of: Callable[[Fields], Iterable[Fields]], *columns: _NamedCell) -> _Section:
+    """Return a section that is a table, if there is any row."""
+    return lambda summary, console: [_tabled(console, columns, rows_of(summary))]
+
+
+def _damage_sites(name: str) -> _Section:
+    columns = (
+        (folded(name.upper()), lambda site: basename(site["file"])),
+        (number("POSITION"), "position"),
+        (number("BYTES"), "bytes"),
+        (folded("REASON"), "reason"),
+    )
+
     def lines(summary: Fields, console: Console) -> Iterator[str]:
-        first = summary[name]["first"]
-        if not first:
-            return
-        rows = [
-            [basename(site["file"]), site["position"], site["bytes"], site["reason"]]
-            for site in first
-        ]
-        columns = [folded(name.upper()), number("POSITION"), number("BYTES"), folded("REASON")]
-        yield _table(console, columns, rows)
-        if summary[name]["count"] > len(first):
-            yield f"and {number_text(summary[name]['count'] - len(first))} more"
+        sites = summary[name]
+        yield _tabled(console, columns, sites["first"])
+        if sites["count"] > len(sites["first"]):
+            yield f"and {number_text(sites['count'] - len(sites['first']))} more"
 
     return lines
 
 
-def _distributions(summary: Fields, console: Console) -> Iterator[str]:
+def _distributions(summary: Fields) -> list[Fields]:
     batches = summary["batches"]
     if not batches["count"]:
-        return
-    columns = ("min", "p50", "p99", "max")
-    rows: list[list[Cell]] = [
-        ["bytes", *[batches["sizes"][column] for column in columns]],
-        ["records", *[batches["records"][column] for column in columns]],
-    ]
-    numbers = map(number, ("MIN", "MEDIAN", "P99", "MAX"))
-    yield _table(console, [Column("PER BATCH"), *numbers], rows)
+        return []
+    return [{"name": "bytes", **batches["sizes"]}, {"name": "records", **batches["records"]}]
 
 
-def _types(summary: Fields, console: Console) -> Iterator[str]:
-    if not summary["types"]:
-        return
+def _types(summary: Fields) -> Iterator[Fields]:
     total = summary["records"]["count"] or 1
-    rows = [
-        [
-            entry["type"],
-            entry["version"],
-            entry["count"],
-            f"{100 * entry['count'] / total:.1f}%",
-            Bytes(entry["bytes"]),
-        ]
-        for entry in summary["types"]
-    ]
-    columns = [folded("TYPE"), *map(number, ("VERSION", "RECORDS", "%", "SIZE"))]
-    yield _table(console, columns, rows)
-
-
-def _control(summary: Fields, console: Console) -> Iterator[str]:
-    if summary["control"]:
-        rows = [[entry["type"], entry["count"]] for entry in summary["control"]]
-        yield _table(console, [Column("CONTROL"), number("RECORDS")], rows)
-
-
-def _epochs(summary: Fields, console: Console) -> Iterator[str]:
-    if summary["leaderEpochs"]:
-        rows = [
-            [entry["epoch"], entry["firstOffset"], entry["batches"], entry["records"]]
-            for entry in summary["leaderEpochs"]
-        ]
-        columns = [*map(number, ("EPOCH", "FIRST OFFSET", "BATCHES", "RECORDS"))]
-        yield _table(console, columns, rows)
-
-
-def _codecs(summary: Fields, console: Console) -> Iterator[str]:
-    if summary["codecs"]:
-        rows = [
-            [
-                entry["codec"],
-                entry["batches"],
-                Bytes(entry["compressedBytes"]),
-                Bytes(entry["uncompressedBytes"]),
-                "-" if entry["ratio"] is None else f"{entry['ratio']:.2f}",
-            ]
-            for entry in summary["codecs"]
-        ]
-        titles = ("BATCHES", "COMPRESSED", "UNCOMPRESSED", "RATIO")
-        yield _table(console, [Column("CODEC"), *map(number, titles)], rows)
+    for entry in summary["types"]:
+        yield {**entry, "share": f"{100 * entry['count'] / total:.1f}%"}
 
 
 def _history(summary: Fields, console: Console) -> Iterator[str]:
@@ -208,83 +189,29 @@ def _transactions(summary: Fields, console: Console) -> Iterator[str]:
         yield _line("duration", "min {}, median {}, max {}".format(*spans))
     if transactions["open"]:
         yield ""
-        rows = [
-            [
-                entry["transactionalId"] or f"producer {entry['producerId']}",
-                entry["producerId"],
-                entry["producerEpoch"],
-                entry["firstOffset"],
-                entry["since"] or entry["sinceMs"],
-            ]
-            for entry in transactions["open"]
-        ]
-        numbers = (number("PRODUCER", 1), number("EPOCH", 2), number("FIRST OFFSET"))
-        yield _table(console, [folded("OPEN TRANSACTION"), *numbers, Column("SINCE")], rows)
+        yield _tabled(console, _OPEN_TRANSACTIONS, transactions["open"])
 
 
-def _largest_records(summary: Fields, console: Console) -> Iterator[str]:
-    rows = (
-        [
-            basename(record["file"]),
-            record["offset"],
-            record["type"],
-            record["bytes"],
-            record["keySize"],
-            record["valueSize"],
-            record["timestamp"],
-        ]
-        for record in summary.get("largest", {}).get("records", ())
-    )
-    columns = [
-        folded("LARGEST RECORDS"),
-        number("OFFSET"),
-        folded("TYPE", 1),
-        number("BYTES"),
-        number("KEY", 3),
-        number("VALUE", 4),
-        Column("TIME", 2),
-    ]
-    yield _table(console, columns, rows)
+def _tops(
+    name: str, title: str, counted: Column, unit: str, text: Callable[[Fields], str]
+) -> _Section:
+    """Return a section about the most frequent, with the error of their numbers."""
 
+    def lines(summary: Fields, console: Console) -> Iterator[str]:
+        tops = summary.get(name)
+        if not tops or not tops["top"]:
+            return
+        total = f"{number_text(tops[unit])} {unit}"
+        error = number_text(tops["error"])
+        # Those that have more than any without a count could have.
+        certain = [entry for entry in tops["top"] if entry[unit] > tops["error"]]
+        if not certain:
+            yield f"{title}: none has more than {error} of {total} for certain"
+            return
+        yield _tabled(console, ((folded(title), text), (counted, unit)), certain)
+        yield f"of {total}; " + (f"too low by at most {error}" if tops["error"] else "exact")
 
-def _largest_batches(summary: Fields, console: Console) -> Iterator[str]:
-    rows = (
-        [
-            basename(batch["file"]),
-            batch["baseOffset"],
-            batch["bytes"],
-            batch["records"],
-            batch["codec"],
-            batch["producerId"],
-        ]
-        for batch in summary.get("largest", {}).get("batches", ())
-    )
-    columns = [
-        folded("LARGEST BATCHES"),
-        *map(number, ("OFFSET", "BYTES", "RECORDS")),
-        Column("CODEC", 2),
-        number("PRODUCER", 1),
-    ]
-    yield _table(console, columns, rows)
-
-
-def _keys(summary: Fields, console: Console) -> Iterator[str]:
-    keys = summary.get("keys")
-    if not keys or not keys["top"]:
-        return
-    rows = [[_key_text(key), key["records"]] for key in _certain(keys, "records")]
-    yield from _top_table("HOTTEST KEYS", "RECORDS", rows, keys, console)
-
-
-def _largest_producers(summary: Fields, console: Console) -> Iterator[str]:
-    producers = summary.get("largestProducers")
-    if not producers or not producers["top"]:
-        return
-    rows = [
-        [str(producer["producerId"]), producer["bytes"]]
-        for producer in _certain(producers, "bytes")
-    ]
-    yield from _top_table("LARGEST PRODUCERS", "BYTES UNCOMPRESSED", rows, producers, console)
+    return lines
 
 
 def _key_text(key: Fields) -> str:
@@ -293,148 +220,145 @@ def _key_text(key: Fields) -> str:
     return f"{key['key']}{rest}{kind}"
 
 
-def _certain(frequencies: Fields, unit: str) -> list[Fields]:
-    """Return the entries that have more than any without a count could have."""
-    return [frequency for frequency in frequencies["top"] if frequency[unit] > frequencies["error"]]
+def _sampled(name: str, *columns: _NamedCell) -> _Section:
+    """Return a section with a table of things, of which not all may have been kept."""
+
+    def lines(summary: Fields, console: Console) -> Iterator[str]:
+        if things := summary.get(name):
+            yield _tabled(console, columns, things[name])
+            if not things["exact"]:
+                yield "There are more than are kept: these are a sample."
+
+    return lines
 
 
-def _top_table(
-    name: str, counted: str, rows: Sequence[Sequence[Cell]], frequencies: Fields, console: Console
-) -> Iterator[str]:
-    """Yield a table of the most frequent, and the error of their numbers."""
-    unit = "bytes" if "bytes" in frequencies else "records"
-    total = f"{number_text(frequencies[unit])} {unit}"
-    error = number_text(frequencies["error"])
-    if not rows:
-        yield f"{name}: none has more than {error} of {total} for certain"
-        return
-    yield _table(console, [folded(name), number(counted)], rows)
-    yield f"of {total}; " + ("exact" if not frequencies["error"] else f"too low by at most {error}")
+def _largest(name: str) -> Callable[[Fields], Iterable[Fields]]:
+    return lambda summary: summary.get("largest", {}).get(name, ())
 
 
-def _producers(summary: Fields, console: Console) -> Iterator[str]:
-    producers = summary["producers"]
-    names = ("producerId", "producerEpoch", "batches", "records", "committed", "aborted")
-    columns = [*map(number, ("PRODUCER", "EPOCH", "BATCHES", "RECORDS", "COMMITTED", "ABORTED"))]
-    rows = ([producer[name] for name in names] for producer in producers["producers"])
-    yield _table(console, columns, rows)
-    yield from _sample(producers)
+def _committed(summary: Fields) -> Iterator[Fields]:
+    for group in summary.get("groups", {}).get("groups", ()):
+        for offset in group["offsets"]:
+            yield {**offset, "group": group["group"]}
 
 
-def _transactional_ids(summary: Fields, console: Console) -> Iterator[str]:
-    ids = summary.get("transactionalIds")
-    if ids is None:
-        return
-    names = (
-        "transactionalId",
-        "state",
-        "producerId",
-        "producerEpoch",
-        "partitionCount",
-        "updated",
-    )
-    columns = [
-        folded("TRANSACTIONAL ID"),
-        Column("STATE"),
-        number("PRODUCER"),
-        number("EPOCH", 2),
-        number("PARTITIONS", 1),
-        Column("UPDATED", 3),
-    ]
-    rows = ([entry[name] for name in names] for entry in ids["transactionalIds"])
-    yield _table(console, columns, rows)
-    yield from _sample(ids)
-
-
-def _groups(summary: Fields, console: Console) -> Iterator[str]:
-    groups = summary.get("groups")
-    if groups is None:
-        return
-    rows = (
-        [
-            group["group"],
-            group["kind"],
-            group["state"],
-            group["members"],
-            len(group["offsets"]),
-            _sum(offset["lag"] for offset in group["offsets"]),
-            max((offset["committed"] or "" for offset in group["offsets"]), default=None),
-        ]
-        for group in groups["groups"]
-    )
-    columns = [
-        folded("GROUP"),
-        Column("KIND", 3),
-        Column("STATE"),
-        number("MEMBERS", 1),
-        number("OFFSETS", 2),
-        number("LAG"),
-        Column("LAST COMMIT", 4),
-    ]
-    yield _table(console, columns, rows)
-    yield from _sample(groups)
-
-
-def _committed(summary: Fields, console: Console) -> Iterator[str]:
-    rows = (
-        [
-            group["group"],
-            f"{offset['topic']}-{offset['partition']}",
-            offset["offset"],
-            offset["endOffset"],
-            offset["lag"],
-            offset["committed"],
-            offset["endFile"] and dirname(offset["endFile"]),
-        ]
-        for group in summary.get("groups", {}).get("groups", ())
-        for offset in group["offsets"]
-    )
-    columns = [
-        folded("GROUP"),
-        folded("PARTITION"),
-        *map(number, ("OFFSET", "END", "LAG")),
-        Column("COMMITTED", 1),
-        folded("END BY THE COPY", 2),
-    ]
-    yield _table(console, columns, rows)
-
-
-_SECTIONS: tuple[Callable[[Fields, Console], Iterable[str]], ...] = (
+_SECTIONS: tuple[_Section, ...] = (
     _overview,
     _damage_sites("damage"),
     _damage_sites("undecodable"),
-    _distributions,
-    _types,
-    _control,
-    _codecs,
-    _largest_records,
-    _largest_batches,
-    _keys,
-    _largest_producers,
-    _epochs,
+    _table(
+        _distributions,
+        (Column("PER BATCH"), "name"),
+        (number("MIN"), "min"),
+        (number("MEDIAN"), "p50"),
+        (number("P99"), "p99"),
+        (number("MAX"), "max"),
+    ),
+    _table(
+        _types,
+        (folded("TYPE"), "type"),
+        (number("VERSION"), "version"),
+        (number("RECORDS"), "count"),
+        (number("%"), "share"),
+        (number("SIZE"), lambda entry: Bytes(entry["bytes"])),
+    ),
+    _table(itemgetter("control"), (Column("CONTROL"), "type"), (number("RECORDS"), "count")),
+    _table(
+        itemgetter("codecs"),
+        (Column("CODEC"), "codec"),
+        (number("BATCHES"), "batches"),
+        (number("COMPRESSED"), lambda entry: Bytes(entry["compressedBytes"])),
+        (number("UNCOMPRESSED"), lambda entry: Bytes(entry["uncompressedBytes"])),
+        (number("RATIO"), lambda entry: "-" if entry["ratio"] is None else f"{entry['ratio']:.2f}"),
+    ),
+    _table(
+        _largest("records"),
+        (folded("LARGEST RECORDS"), lambda record: basename(record["file"])),
+        (number("OFFSET"), "offset"),
+        (folded("TYPE", 1), "type"),
+        (number("BYTES"), "bytes"),
+        (number("KEY", 3), "keySize"),
+        (number("VALUE", 4), "valueSize"),
+        (Column("TIME", 2), "timestamp"),
+    ),
+    _table(
+        _largest("batches"),
+        (folded("LARGEST BATCHES"), lambda batch: basename(batch["file"])),
+        (number("OFFSET"), "baseOffset"),
+        (number("BYTES"), "bytes"),
+        (number("RECORDS"), "records"),
+        (Column("CODEC", 2), "codec"),
+        (number("PRODUCER", 1), "producerId"),
+    ),
+    _tops("keys", "HOTTEST KEYS", number("RECORDS"), "records", _key_text),
+    _tops(
+        "largestProducers",
+        "LARGEST PRODUCERS",
+        number("BYTES UNCOMPRESSED"),
+        "bytes",
+        lambda producer: str(producer["producerId"]),
+    ),
+    _table(
+        itemgetter("leaderEpochs"),
+        (number("EPOCH"), "epoch"),
+        (number("FIRST OFFSET"), "firstOffset"),
+        (number("BATCHES"), "batches"),
+        (number("RECORDS"), "records"),
+    ),
     _history,
     _transactions,
-    _producers,
-    _transactional_ids,
-    _groups,
-    _committed,
+    _sampled(
+        "producers",
+        (number("PRODUCER"), "producerId"),
+        (number("EPOCH"), "producerEpoch"),
+        (number("BATCHES"), "batches"),
+        (number("RECORDS"), "records"),
+        (number("COMMITTED"), "committed"),
+        (number("ABORTED"), "aborted"),
+    ),
+    _sampled(
+        "transactionalIds",
+        (folded("TRANSACTIONAL ID"), "transactionalId"),
+        (Column("STATE"), "state"),
+        (number("PRODUCER"), "producerId"),
+        (number("EPOCH", 2), "producerEpoch"),
+        (number("PARTITIONS", 1), "partitionCount"),
+        (Column("UPDATED", 3), "updated"),
+    ),
+    _sampled(
+        "groups",
+        (folded("GROUP"), "group"),
+        (Column("KIND", 3), "kind"),
+        (Column("STATE"), "state"),
+        (number("MEMBERS", 1), "members"),
+        (number("OFFSETS", 2), lambda group: len(group["offsets"])),
+        (number("LAG"), lambda group: _sum(offset["lag"] for offset in group["offsets"])),
+        (
+            Column("LAST COMMIT", 4),
+            lambda group: max(
+                (offset["committed"] or "" for offset in group["offsets"]), default=None
+            ),
+        ),
+    ),
+    _table(
+        _committed,
+        (folded("GROUP"), "group"),
+        (folded("PARTITION"), lambda offset: f"{offset['topic']}-{offset['partition']}"),
+        (number("OFFSET"), "offset"),
+        (number("END"), "endOffset"),
+        (number("LAG"), "lag"),
+        (Column("COMMITTED", 1), "committed"),
+        (
+            folded("END BY THE COPY", 2),
+            lambda offset: offset["endFile"] and dirname(offset["endFile"]),
+        ),
+    ),
 )
 
 
 def _sum(numbers: Iterable[int | None]) -> int | None:
     countable = [number for number in numbers if number is not None]
     return sum(countable) if countable else None
-
-
-def _table(console: Console, columns: Sequence[Column], rows: Iterable[Sequence[Cell]]) -> str:
-    """Return a table without its last end of line."""
-    return table_text(console, Table(columns, rows, limit=_MOST_ROWS)).removesuffix("\n")
-
-
-def _sample(frequencies: Fields) -> Iterator[str]:
-    """Yield a line where not all could be kept."""
-    if not frequencies["exact"]:
-        yield "There are more than are kept: these are a sample."
 
 
 def _line(name: str, text: str) -> str:

@@ -6,18 +6,21 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from kraftops.engine.columns import columns_of
+from kraftops.engine.reference.batch_line import add_sequence
 from kraftops.engine.reference.checks import check_batch
-from kraftops.engine.reference.header_rows import told_records, told_rows
 from kraftops.engine.reference.output import Output
 from kraftops.engine.reference.records import records
 from kraftops.engine.reference.selection import RowBuilder
 from kraftops.engine.scan_contract import MAX_ROWS, Outcome, Request
 from kraftops.errors import DecodeError
+from kraftops.log import batch as v2
 from kraftops.log import legacy
-from kraftops.log.batch import Batch
+from kraftops.log.batch import Batch, Header
 from kraftops.memory import Meter
+from kraftops.query.filters import Filter
 from kraftops.query.formats import Format
-from kraftops.query.record_rows import damage_row
+from kraftops.query.query import Query
+from kraftops.query.record_rows import Origin, damage_row, row_head
 from kraftops.query.row import COLUMNS, Row
 from kraftops.query.row_lines import lines_of
 from kraftops.records.long_text import LongText
@@ -163,3 +166,72 @@ def row_scan(request: Request, output: Output, meter: Meter) -> tuple[RowScan, C
         columns = ColumnWriter(request.query.columns, output)
         return RowScan(request, output, columns, meter), columns
     return RowScan(request, output, LineWriter(form, output), meter), None
+
+
+_TOLD = frozenset(
+    {
+        *("file", "position", "baseOffset", "topic", "partition", "timestampType", "crcValid"),
+        *("leaderEpoch", "producerId", "producerEpoch", "transactional", "control", "codec"),
+    }
+)
+_LEAST_RECORD = 7  # bytes
+_REST = Row("", None)[Row._fields.index("key_size") :]
+
+
+def told_records(batch: Batch, header: Header, query: Query) -> range | None:
+    """Return the numbers of the selected records, if the header of an intact batch suffices.
+
+    It does not if it returns None: the records must be read.
+    """
+    columns, asked, count = query.columns, query.filter, header.record_count
+    if columns is None or not query.output_format.is_columns or query.check or count <= 0:
+        return None
+    is_compressed = header.attributes & v2.CODEC_MASK
+    size = batch.size - v2.HEADER_SIZE
+    # A count of more records than compressed bytes is a wrong one, or worth a look at them.
+    if count > (size if is_compressed else size // _LEAST_RECORD):
+        return None
+    has_all_offsets = header.last_offset - header.base_offset == count - 1
+    has_all_offsets &= header.last_offset < 1 << 63
+    if not columns <= _columns_of_header(header, has_all_offsets=has_all_offsets):
+        return None
+    if asked.is_empty:
+        return range(count)
+    limits = Filter(first_offset=asked.first_offset, last_offset=asked.last_offset)
+    if asked != limits or not has_all_offsets:
+        return None
+    first = max(0, asked.first_offset - header.base_offset)
+    return range(first, min(count, asked.last_offset - header.base_offset + 1))
+
+
+def _columns_of_header(header: Header, *, has_all_offsets: bool) -> frozenset[str]:
+    columns = set(_TOLD)
+    if has_all_offsets:
+        columns |= {"offset", "sequence"}
+    if header.attributes & v2.LOG_APPEND_TIME:
+        columns.add("timestamp")
+    if not header.is_control:
+        columns.add("kind")
+    return frozenset(columns)
+
+
+def told_rows(
+    origin: Origin, batch: Batch, header: Header, numbers: range, kind: str
+) -> Iterator[Row]:
+    """Yield rows of some records, with the columns that the header tells."""
+    head = row_head(origin, batch.position, header, is_valid=True)
+    for number in numbers:
+        sequence = header.base_sequence
+        if sequence >= 0:
+            sequence = add_sequence(sequence, number)
+        yield Row._make(
+            (
+                *head.before_offset,
+                header.base_offset + number,
+                header.max_timestamp,
+                *head.before_sequence,
+                None if sequence < 0 else sequence,
+                *head.after_sequence,
+                *_REST,
+            )
+        )._replace(kind=kind)

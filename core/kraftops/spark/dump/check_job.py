@@ -10,7 +10,7 @@ from typing import NamedTuple
 from kraftops.dump.check.findings import PartitionCheck
 from kraftops.dump.check.tier import Surroundings
 from kraftops.dump.check.units import Unit, check_unit
-from kraftops.dump.report import Report
+from kraftops.dump.report import Report, TimeProblem
 from kraftops.dump.scan.part_printer import PartPrinter
 from kraftops.errors import KraftopsError
 from kraftops.query.query import Query
@@ -82,17 +82,9 @@ class DamageReport(Report):
         """Keep an entry of an offset index that names a wrong batch."""
         self.add(path, 0, f"the batch of offset {offset} ends at {end}")
 
-    def time_mismatch(self, path: str, timestamp: int, indexed: int) -> None:
-        """Keep an entry of a time index that has a wrong timestamp."""
-        self.add(path, 0, f"the batch of timestamp {timestamp} has {indexed}")
-
-    def time_disorder(self, path: str, timestamp: int, previous: int) -> None:
-        """Keep an entry of a time index that is out of order."""
-        self.add(path, 0, f"timestamp {timestamp} comes after {previous}")
-
-    def time_not_found(self, path: str, offset: int, next_end: int) -> None:
-        """Keep an entry of a time index that names no batch."""
-        self.add(path, 0, f"offset {offset} ends no batch, the next is {next_end}")
+    def time_problem(self, problem: TimeProblem, path: str, indexed: int, present: int) -> None:
+        """Keep an entry of a time index that is wrong."""
+        self.add(path, 0, problem.reason % (indexed, present))
 
     def gaps(self, path: str, pairs: bytes) -> None:
         """Ignore missing offsets: a compacted log has many."""

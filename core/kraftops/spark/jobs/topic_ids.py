@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from kraftops.dump.scan.mentions import may_have_records
-from kraftops.dump.scan.topic_ids import with_topic_ids
+from kraftops.dump.scan.mentions import may_have_records, with_topic_ids
 from kraftops.dump.sources.names import Source
 from kraftops.log.ranges import ByteRange
 from kraftops.query.filters import Filter

@@ -8,8 +8,7 @@ from typing import ClassVar
 
 from kraftops.errors import KraftopsError
 from kraftops.tree.node import Directory, descend
-from kraftops_shell.commands.browser.details import details
-from kraftops_shell.commands.browser.frame import Layout, body, layout
+from kraftops_shell.commands.browser.frame import Layout, body, details, layout
 from kraftops_shell.commands.browser.moments import Moments
 from kraftops_shell.commands.browser.visible import Path, VisibleTree
 from kraftops_terminal.console import Console

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.dump.scan.guess import looks_like_offsets
+from kraftops.dump.scan.mentions import looks_like_offsets
 from kraftops.dump.sources.names import expand
 from kraftops.log.batch import Record
 from tests.helpers.logs.written import batch_bytes

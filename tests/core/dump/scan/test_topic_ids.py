@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.dump.scan.topic_ids import with_topic_ids
+from kraftops.dump.scan.mentions import with_topic_ids
 from kraftops.log.ranges import ByteRange
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from kraftops.image.load.loading import load
-from kraftops.image.verify.upgrade import upgrade_findings
+from kraftops.image.verify.release import upgrade_findings
 from kraftops.storage.bootstrap.releases import by_name
 from tests.helpers.image.verifying import image_of, told, version
 from tests.helpers.logs.random_logs import new_record

@@ -8,7 +8,7 @@ import pytest
 
 from kraftops.errors import KraftopsError
 from kraftops.storage.config.server_config import load_config
-from kraftops.storage.format.ensure import check_as_requested
+from kraftops.storage.format.checks import check_as_requested
 from kraftops.storage.format.plan import FormatRequest, plan_format
 from kraftops.storage.logdirs.directories import read_directories
 from kraftops.uuids import to_text
