@@ -72,7 +72,6 @@ class Header(NamedTuple):
 
     @property
     def is_control(self) -> bool:
-        """Whether the records are control records."""
         return bool(self.attributes & CONTROL)
 
 

@@ -76,7 +76,6 @@ class Query:
 
     @property
     def output_format(self) -> Format:
-        """The format of the output."""
         return FORMATS[self.form]
 
     def shown(self, text: str) -> str:

@@ -48,7 +48,6 @@ class LongText(str):
 
 
 def is_utf8(raw: memoryview) -> bool:
-    """Tell whether bytes are UTF-8."""
     decoder = getincrementaldecoder("utf-8")()
     try:
         for piece in _cut(raw, is_utf8=False):

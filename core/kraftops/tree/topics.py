@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 
 from kraftops.engine.metadata_state import NewestRecord, PartitionCondition, ReplicaRole
 from kraftops.image.state.image import LastChange, MetadataImage
-from kraftops.image.state.min_isr import min_isr
+from kraftops.image.state.min_isr import NamedMinIsr
 from kraftops.java.text import sorted_strings
 from kraftops.tree import leaves
 from kraftops.tree.names import UUIDS, integer_of, uuid_of
@@ -159,7 +159,7 @@ def _offline(image: Image) -> ByTopic:
 
 
 def _under_min_isr(image: Image) -> ByTopic:
-    return image.fold.short_of(*min_isr(image))
+    return image.fold.short_of(*NamedMinIsr(image).by_id(image))
 
 
 def _unpreferred(image: Image) -> ByTopic:

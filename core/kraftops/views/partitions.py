@@ -18,9 +18,9 @@ from kraftops.engine.metadata_state import (
 )
 from kraftops.image.state.changes import Change
 from kraftops.image.state.image import MetadataImage
+from kraftops.image.state.min_isr import NamedMinIsr
 from kraftops.tree.names import RECOVERY_STATES, UUIDS, code_name
 from kraftops.tree.node import json_text
-from kraftops.views.min_isr import MinIsrs, min_isrs_of
 from kraftops.views.view import Frame, JsonOf, View, last_change_of, last_columns, last_values
 
 OFFLINE, UNDER_MIN_ISR, UNDER_REPLICATED, HEALTHY = (
@@ -200,9 +200,9 @@ class _Topics:
     """The topics of partitions, by their place among all topics."""
 
     def __init__(self, image: MetadataImage, topics: Sequence[tuple[bytes, int]]) -> None:
-        min_isrs: MinIsrs = min_isrs_of(image)
+        min_isrs = NamedMinIsr(image)
         self.names = [topic.name for topic_id, _ in topics if (topic := image.fold.topic(topic_id))]
-        self.min_isr = [min_isrs.of(name).value for name in self.names]
+        self.min_isr = [min_isrs.of(name) for name in self.names]
         counts = [count for _, count in topics]
         self.of_partition = array(
             "I", chain.from_iterable([place] * count for place, count in enumerate(counts))

@@ -10,10 +10,10 @@ from kraftops.display.order import natural_key
 from kraftops.engine.metadata_state import TOPIC_RESOURCE, PartitionCondition
 from kraftops.image.state.changes import Change
 from kraftops.image.state.image import MetadataImage
+from kraftops.image.state.min_isr import NamedMinIsr
 from kraftops.java.numbers import parse_integer
 from kraftops.tree.names import UUIDS
 from kraftops.tree.topics import last_change_below
-from kraftops.views.min_isr import min_isrs_of
 from kraftops.views.view import Frame, View, last_columns, with_last_change
 
 COLUMNS = (
@@ -43,12 +43,9 @@ def _frame(image: MetadataImage, _: bool) -> Frame:  # noqa: FBT001 - see View
     counts = dict(columns.topics)
     offline = _counts(fold.partitions_with(PartitionCondition.LEADERLESS))
     under_replicated = _counts(fold.partitions_with(PartitionCondition.UNDER_REPLICATED))
-    min_isrs = min_isrs_of(image)
+    min_isrs = NamedMinIsr(image)
     ids = image.topic_ids
-    needed = {
-        ids[name]: min_isr.value for name, min_isr in min_isrs.by_topic.items() if name in ids
-    }
-    under_min_isr = _counts(fold.short_of(needed, min_isrs.usual.value))
+    under_min_isr = _counts(fold.short_of(*min_isrs.by_id(image)))
     rows, topic_ids = [], []
     for name in sorted(ids, key=natural_key):
         topic_id = ids[name]
@@ -63,7 +60,7 @@ def _frame(image: MetadataImage, _: bool) -> Frame:  # noqa: FBT001 - see View
                 offline.get(topic_id, 0),
                 under_replicated.get(topic_id, 0),
                 under_min_isr.get(topic_id, 0),
-                min_isrs.of(name).value,
+                min_isrs.of(name),
                 len(configs),
                 parse_integer(retention or "", 64),
                 _config(image, configs, "cleanup.policy"),

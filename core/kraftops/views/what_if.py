@@ -12,10 +12,10 @@ from kraftops.engine.metadata_state import StateColumns
 from kraftops.errors import UsageError
 from kraftops.image.state.broker import broker_status
 from kraftops.image.state.image import MetadataImage
+from kraftops.image.state.min_isr import NamedMinIsr
 from kraftops.placement.placement import Placement, Replicas, TopicPartition
-from kraftops.placement.safety import Danger, dangers
+from kraftops.placement.safety import Danger, MinIsr, dangers
 from kraftops.views.columns import nearest_hint
-from kraftops.views.min_isr import min_isrs_of
 
 NO_REPLICA, OFFLINE, LAST_IN_SYNC, UNDER_MIN_ISR = (
     *("no-replica", "offline", "last-in-sync", "under-min-isr"),
@@ -145,8 +145,8 @@ def loss_of(image: MetadataImage, brokers: Collection[int]) -> Loss:
     columns = image.fold.state_columns()
     touched, elr = _touched(image, columns, gone)
     placement = Placement({}, touched)
-    min_isrs = min_isrs_of(image)
-    least = {partition.topic: min_isrs.of(partition.topic) for partition in touched}
+    min_isrs = NamedMinIsr(image)
+    least = {partition.topic: MinIsr(min_isrs.of(partition.topic)) for partition in touched}
     danger_by_partition = {danger.partition: danger for danger in dangers(placement, gone, least)}
     alive = image.brokers.keys() - gone - fenced_brokers(image)
     hits = []

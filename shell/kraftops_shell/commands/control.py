@@ -12,7 +12,6 @@ _INTEGER = re.compile(r"[+-]?[0-9]{1,9}")
 
 
 def leave(session: Session, _call: Call) -> None:
-    """End the session."""
     session.is_over = True
 
 

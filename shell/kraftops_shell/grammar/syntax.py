@@ -23,7 +23,6 @@ class Line(NamedTuple):
 
     @property
     def words(self) -> list[str]:
-        """The words of the command."""
         return [token.text for token in self.tokens]
 
     @property

@@ -147,7 +147,6 @@ class MetadataImage:
 
     @property
     def sorted_topics(self) -> list[str]:
-        """The names of topics, sorted."""
         if self._sorted_topics is None:
             self._sorted_topics = sorted(self.topic_ids)
         return self._sorted_topics

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from kraftops.engine.metadata_state import TOPIC_RESOURCE, Resource
 from kraftops.engine.timeline_contract import BROKER_RESOURCE, DEFAULT_MIN_ISR, MIN_ISR
 from kraftops.image.state.image import MetadataImage
 
 
-class MinIsr(NamedTuple):
-    """The values of `min.insync.replicas`: of the topics that have one, by id, and of others.
-
-    Values in the files of the brokers are unknown.
-    """
-
-    by_topic: dict[bytes, int]
-    usual: int
-
-
 class NamedMinIsr:
-    """The values of `min.insync.replicas` by topic name, which follow the changes of a log."""
+    """The values of `min.insync.replicas` by topic name, which follow the changes of a log.
+
+    Those in the files of the brokers are unknown.
+    """
 
     def __init__(self, image: MetadataImage) -> None:
         """Begin with those of an image.
@@ -48,29 +39,14 @@ class NamedMinIsr:
         """Return the number of replicas of a topic that must be in sync."""
         return self._by_topic.get(topic, self._usual)
 
-
-def min_isr(image: MetadataImage) -> MinIsr:
-    """Return the numbers of replicas that must be in sync.
-
-    Raises:
-        KraftopsError: a source cannot be read any more.
-    """
-    by_topic = {}
-    usual = DEFAULT_MIN_ISR
-    for (kind, name), keys in image.configs.items():
-        if MIN_ISR not in keys or (kind, name) == (TOPIC_RESOURCE, ""):
-            continue
-        topic_id = image.fold.topic_id(name) if kind == TOPIC_RESOURCE else None
-        if topic_id is None and (kind, name) != (BROKER_RESOURCE, ""):
-            continue
-        value = _value_at(image, keys[MIN_ISR])
-        if value is None:
-            continue
-        if topic_id is None:
-            usual = value
-        else:
-            by_topic[topic_id] = value
-    return MinIsr(by_topic, usual)
+    def by_id(self, image: MetadataImage) -> tuple[dict[bytes, int], int]:
+        """Return those of topics that have one, by their ids, and that of all others."""
+        by_id = {
+            topic_id: value
+            for name, value in self._by_topic.items()
+            if (topic_id := image.fold.topic_id(name)) is not None
+        }
+        return by_id, self._usual
 
 
 def _value_at(image: MetadataImage, address: int) -> int | None:

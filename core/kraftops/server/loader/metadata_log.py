@@ -58,7 +58,6 @@ class MetadataLogOutcome:
 
     @property
     def start_offset(self) -> int | None:
-        """The first offset of the log."""
         return self.restarted_at.offset if self.restarted_at else self.log.log_start_offset
 
     @property

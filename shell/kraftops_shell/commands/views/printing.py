@@ -47,7 +47,6 @@ def print_csv(session: Session, call: Call, columns: Sequence[Field], rows: Rows
 
 
 def asks_for_csv(call: Call) -> bool:
-    """Tell whether the flags ask for CSV."""
     return call.flags.get("--format") == "csv"
 
 

@@ -41,7 +41,6 @@ class Registration:
         self.last_changes["fenced"] = address
 
     def change(self, data: BrokerRegistrationChangeRecord, address: int) -> None:
-        """Have a BrokerRegistrationChangeRecord change the fields that it has."""
         self._count(address)
         for field in ("fenced", "inControlledShutdown", "logDirs"):
             if data.get(field):
