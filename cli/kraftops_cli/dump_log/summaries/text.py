@@ -32,12 +32,12 @@ _Columns = Sequence[_NamedCell]
 _OPEN_TRANSACTIONS: _Columns = (
     (
         folded("OPEN TRANSACTION"),
-        lambda entry: entry["transactionalId"] or f"producer {entry['producerId']}",
+        lambda txn: txn["transactionalId"] or f"producer {txn['producerId']}",
     ),
     (number("PRODUCER", 1), "producerId"),
     (number("EPOCH", 2), "producerEpoch"),
     (number("FIRST OFFSET"), "firstOffset"),
-    (Column("SINCE"), lambda entry: entry["since"] or entry["sinceMs"]),
+    (Column("SINCE"), lambda txn: txn["since"] or txn["sinceMs"]),
 )
 
 
@@ -153,8 +153,8 @@ def _distributions(summary: Fields) -> list[Fields]:
 
 def _types(summary: Fields) -> Iterator[Fields]:
     total = summary["records"]["count"] or 1
-    for entry in summary["types"]:
-        yield {**entry, "share": f"{100 * entry['count'] / total:.1f}%"}
+    for record_type in summary["types"]:
+        yield {**record_type, "share": f"{100 * record_type['count'] / total:.1f}%"}
 
 
 def _history(summary: Fields, console: Console) -> Iterator[str]:
@@ -204,7 +204,7 @@ def _tops(
         total = f"{number_text(tops[unit])} {unit}"
         error = number_text(tops["error"])
         # Those that have more than any without a count could have.
-        certain = [entry for entry in tops["top"] if entry[unit] > tops["error"]]
+        certain = [top for top in tops["top"] if top[unit] > tops["error"]]
         if not certain:
             yield f"{title}: none has more than {error} of {total} for certain"
             return
@@ -260,16 +260,16 @@ _SECTIONS: tuple[_Section, ...] = (
         (number("VERSION"), "version"),
         (number("RECORDS"), "count"),
         (number("%"), "share"),
-        (number("SIZE"), lambda entry: Bytes(entry["bytes"])),
+        (number("SIZE"), lambda record_type: Bytes(record_type["bytes"])),
     ),
     _table(itemgetter("control"), (Column("CONTROL"), "type"), (number("RECORDS"), "count")),
     _table(
         itemgetter("codecs"),
         (Column("CODEC"), "codec"),
         (number("BATCHES"), "batches"),
-        (number("COMPRESSED"), lambda entry: Bytes(entry["compressedBytes"])),
-        (number("UNCOMPRESSED"), lambda entry: Bytes(entry["uncompressedBytes"])),
-        (number("RATIO"), lambda entry: "-" if entry["ratio"] is None else f"{entry['ratio']:.2f}"),
+        (number("COMPRESSED"), lambda codec: Bytes(codec["compressedBytes"])),
+        (number("UNCOMPRESSED"), lambda codec: Bytes(codec["uncompressedBytes"])),
+        (number("RATIO"), lambda codec: "-" if codec["ratio"] is None else f"{codec['ratio']:.2f}"),
     ),
     _table(
         _largest("records"),
