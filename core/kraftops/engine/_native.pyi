@@ -35,6 +35,11 @@ class Scan:
         described: dict[str, Any],
     ) -> None: ...
     def feed(self, data: bytes, start: int, position: int) -> Outcome: ...
+    def look(
+        self, data: bytes, start: int, position: int
+    ) -> tuple[
+        int, list[tuple[int, int, int, int, int, int, int, int, bool, bool, bool, int | None]]
+    ]: ...
 
 class Outcome:
     out: bytes

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache, lru_cache
+from itertools import starmap
 from typing import Any
 
 from kraftops.engine import _native
@@ -29,7 +30,7 @@ from kraftops.engine.count_contract import (
 )
 from kraftops.engine.heavy_hitters import MOST_KEYS, HeavyHitters
 from kraftops.engine.native_values import named, named_all, named_if_any
-from kraftops.engine.scan_contract import Column, Note, Outcome, Request
+from kraftops.engine.scan_contract import Column, Note, Outcome, Request, SeenBatch
 from kraftops.errors import DecodeError, KraftopsError
 from kraftops.log.batch import Batch, Header
 from kraftops.log.codecs import decompress
@@ -91,6 +92,18 @@ class NativeScan:
         if outcome.columns is not None:
             table = {name: named(Column, column) for name, column in outcome.columns.items()}
         return named(Outcome, outcome)._replace(notes=named_all(Note, outcome.notes), columns=table)
+
+    def look(self, data: bytes, start: int, position: int) -> tuple[int, list[SeenBatch]]:
+        """Look at the sound batches in *data*; see `Scan.look`.
+
+        Raises:
+            KraftopsError: the engine failed, which is a bug of it.
+        """
+        try:
+            end, batches = self._scan.look(data, start, position)
+        except RuntimeError as error:
+            raise _failure(position, error) from error
+        return end, list(starmap(SeenBatch, batches))
 
 
 class NativeCounter:

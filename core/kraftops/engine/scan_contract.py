@@ -11,6 +11,7 @@ are not read, and not even inflated.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple, Protocol
@@ -18,6 +19,9 @@ from typing import NamedTuple, Protocol
 from kraftops.memory import ALONE, Turn
 from kraftops.query.query import Query
 
+NO_PRODUCER = -1  # as Kafka stores it (`RecordBatch.NO_PRODUCER_ID`)
+ABORT, COMMIT = 0, 1
+"""Types of transaction markers (`ControlRecordType`)."""
 MAX_OUTPUT = 1 << 20
 """The approximate bytes of output after which a call ends."""
 MAX_ROWS = 16384
@@ -114,6 +118,33 @@ class Outcome(NamedTuple):
     columns: Columns | None = None
 
 
+class SeenBatch(NamedTuple):
+    """What a check looks at in a batch with a right checksum, whatever its magic.
+
+    *epoch* is -1 for magic 0 and 1, which have none. *is_thinned* says that it has fewer records
+    than offsets, as compaction leaves it. *marker* is the type of the transaction marker in it, or
+    None.
+    """
+
+    position: int
+    size: int
+    base_offset: int
+    last_offset: int
+    max_timestamp: int
+    epoch: int = -1
+    producer_id: int = NO_PRODUCER
+    last_sequence: int = -1
+    is_transactional: bool = False
+    is_thinned: bool = False
+    is_empty: bool = False
+    marker: int | None = None
+    magic: int = 2
+
+    @property
+    def is_abort(self) -> bool:
+        return self.marker == ABORT
+
+
 class Scan(Protocol):
     """The scan of a file, fed with its bytes in order."""
 
@@ -125,4 +156,11 @@ class Scan(Protocol):
         """Read the whole batches in *data* from *start* on, which is at *position* of the file.
 
         After `Why.FULL`, the batch at `Outcome.next` must be the first of the next call.
+        """
+
+    def look(self, data: bytes, start: int, position: int) -> tuple[int, Sequence[SeenBatch]]:
+        """Look at the sound batches in *data* from *start* on, which is at *position* of the file.
+
+        They end, with the index after them, before a batch that is not whole or not of magic 2,
+        that has a wrong checksum, or a record that `feed` would note; the reference has none.
         """

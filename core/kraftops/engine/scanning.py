@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from kraftops.engine.choice import engine_name
-from kraftops.engine.scan_contract import Outcome, Request, Scan, Why
+from kraftops.engine.scan_contract import Outcome, Request, Scan, SeenBatch, Why
 from kraftops.errors import SourceError
 from kraftops.log.batch import HEADER_SIZE, Batch
 from kraftops.log.reader import LogReader
@@ -66,6 +66,10 @@ class EngineScan:
         self.first_offset = self.last_offset = None
         self._scan.first_offset = self._scan.last_offset = None
         self.position = -1
+
+    def look(self, data: bytes, start: int, position: int) -> tuple[int, Sequence[SeenBatch]]:
+        """Look at the sound batches in *data*; see `Scan.look`."""
+        return self._scan.look(data, start, position)
 
     def outcomes(self, reader: LogReader) -> Iterator[Outcome]:
         """Yield the outcomes of the batches of a file, up to bytes that are not a batch.

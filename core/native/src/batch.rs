@@ -122,6 +122,10 @@ impl Header {
         self.attributes & (APPEND_TIME | DELETE_HORIZON) != 0
     }
 
+    pub fn has_delete_horizon(&self) -> bool {
+        self.attributes & DELETE_HORIZON != 0
+    }
+
     pub fn time_type(&self) -> &'static str {
         if self.is_append_time() {
             "LogAppendTime"
@@ -180,7 +184,7 @@ impl Header {
             truth(self.is_control()),
             " deleteHorizonMs: OptionalLong",
         );
-        if self.attributes & DELETE_HORIZON != 0 {
+        if self.has_delete_horizon() {
             put!(out, "[", self.base_time, "]");
         } else {
             put!(out, ".empty");

@@ -3,7 +3,7 @@ use crate::decode::{Control, Decoder, Depth, item};
 use crate::inflate::{Inflater, Records};
 use crate::row::Column;
 use crate::row_text::Origin;
-use crate::scan::{OutputForm, Scan, ScanRequest, Step};
+use crate::scan::{OutputForm, Scan, ScanRequest, SeenBatch, Step};
 use crate::select::Select;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -199,6 +199,33 @@ impl PyScan {
             self.inflated = None;
         }
         self.outcome(py, next, why)
+    }
+
+    /// See `kraftops.engine.scan_contract.Scan.look`.
+    fn look(
+        &mut self,
+        py: Python,
+        data: &[u8],
+        start: usize,
+        position: i64,
+    ) -> PyResult<(usize, Vec<SeenBatch>)> {
+        let base = position.wrapping_sub(start as i64);
+        let (mut next, mut seen) = (start, Vec::new());
+        let mut inflated: Option<Records> = None;
+        loop {
+            let records = inflated.as_ref().map(|records| records.bytes(py));
+            let scan = &mut self.scan;
+            let step =
+                guarded(|| py.detach(|| scan.look(data, &mut next, base, records, &mut seen)))?;
+            drop(inflated.take()); // before the next ones are inflated
+            if let Step::Inflate(codec, from, to) = step {
+                let stored = data.get(from..to).unwrap_or(b"");
+                inflated = self.inflater.get().records(py, codec, stored)?;
+            }
+            if inflated.is_none() {
+                return Ok((next, seen));
+            }
+        }
     }
 }
 

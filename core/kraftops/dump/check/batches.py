@@ -1,43 +1,50 @@
-"""What a check looks at in a batch: its header, whatever its magic."""
+"""The batches of a log that a check looks at, and the gaps among them."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterator
 
+from kraftops.engine.scan_contract import ABORT, COMMIT, NO_PRODUCER, SeenBatch
+from kraftops.engine.scanning import EngineScan
 from kraftops.errors import DecodeError
 from kraftops.log import legacy
 from kraftops.log.batch import CONTROL, DELETE_HORIZON, TRANSACTIONAL, Batch, int64, records
+from kraftops.log.damage.salvage import Gap, salvaged
+from kraftops.log.log_file import LogFile
 from kraftops.memory import Meter
 
-NO_PRODUCER = -1  # as Kafka stores it (`RecordBatch.NO_PRODUCER_ID`)
-_ABORT, _COMMIT = 0, 1
 _new = tuple.__new__  # of a named tuple: half the time of its own constructor
 
 
-class SeenBatch(NamedTuple):
-    """A batch with a right checksum. *epoch* is -1 for magic 0 and 1, which have none.
+class LogBatches:
+    """The batches of a log and the gaps among them, in order; iterate once.
 
-    *is_thinned* says that it has fewer records than offsets, as compaction leaves it. *marker* is
-    the type of the transaction marker in it, or None.
+    As far as the engine finds all sound, it reads a window at a time, with its records.
     """
 
-    position: int
-    size: int
-    magic: int
-    base_offset: int
-    last_offset: int
-    max_timestamp: int
-    epoch: int = -1
-    producer_id: int = NO_PRODUCER
-    last_sequence: int = -1
-    is_transactional: bool = False
-    is_thinned: bool = False
-    is_empty: bool = False
-    marker: int | None = None
+    def __init__(self, log: LogFile, scan: EngineScan, meter: Meter) -> None:
+        """*scan* reads records as the check asks for, *meter* counts what is read of the others."""
+        self._log, self._scan, self._meter = log, scan, meter
+        self.unread: list[str] = []
+        """The path of the log, unless all its records were read, and none is worth a note."""
 
-    @property
-    def is_abort(self) -> bool:
-        return self.marker == _ABORT
+    def __iter__(self) -> Iterator[SeenBatch | Gap]:
+        end = 0
+        before: list[int] = []
+        reader = self._log.batches(meter=self._scan.meter)
+        while window := reader.window():
+            buffer, start, position = window
+            index, batches = self._scan.look(buffer, start, position)
+            if index == start:
+                break
+            reader.advance(index)
+            end = position + index - start
+            yield from batches
+            before = [*before, *(batch.last_offset for batch in batches[-2:])][-2:]
+        if end < self._log.size:
+            for part in salvaged(self._log, end, meter=self._meter, before=before):
+                self.unread = [self._log.path]
+                yield part if isinstance(part, Gap) else seen(part, self._meter)
 
 
 def seen(batch: Batch, meter: Meter) -> SeenBatch:
@@ -51,7 +58,6 @@ def seen(batch: Batch, meter: Meter) -> SeenBatch:
     fields = (
         batch.position,
         batch.size,
-        magic,
         base,
         int64(base + delta),
         newest,
@@ -62,6 +68,7 @@ def seen(batch: Batch, meter: Meter) -> SeenBatch:
         count != delta + 1 or bool(attributes & DELETE_HORIZON),
         not count,
         _marker(batch, meter) if is_marker else None,
+        magic,
     )
     return _new(SeenBatch, fields)
 
@@ -75,7 +82,7 @@ def _seen_legacy(batch: Batch, magic: int, meter: Meter) -> SeenBatch:
             first = next(legacy.records(batch, meter)).record.offset
         except DecodeError:  # the engine tells what is wrong with its records
             first = head.offset
-    return SeenBatch(batch.position, batch.size, magic, first, head.offset, timestamp)
+    return SeenBatch(batch.position, batch.size, first, head.offset, timestamp, magic=magic)
 
 
 def _last_sequence(base: int, delta: int) -> int:
@@ -95,4 +102,4 @@ def _marker(batch: Batch, meter: Meter) -> int | None:
     if record is None or record.key is None or len(record.key) < 4:
         return None
     kind = int.from_bytes(record.key[2:4])
-    return kind if kind in (_ABORT, _COMMIT) else None
+    return kind if kind in (ABORT, COMMIT) else None

@@ -7,9 +7,9 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import pairwise
 
-from kraftops.dump.check.batches import SeenBatch
 from kraftops.dump.check.findings import Findings
 from kraftops.dump.small_files import content_of
+from kraftops.engine.scan_contract import SeenBatch
 from kraftops.errors import SourceError
 from kraftops.server.loader.text_files import EpochEntry
 from kraftops.server.partition_files import EPOCHS, PartitionFiles

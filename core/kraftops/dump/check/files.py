@@ -8,7 +8,7 @@ from contextlib import suppress
 from kraftops.dump.check.epochs import EpochCheck
 from kraftops.dump.check.findings import Findings, PartitionCheck
 from kraftops.dump.check.log_walk import Compaction, LogWalk, Recovery
-from kraftops.dump.check.records import check_records
+from kraftops.dump.check.records import Reading, check_records
 from kraftops.dump.check.transactions import snapshot_producers
 from kraftops.dump.sources.partition_directory import is_whole
 from kraftops.dump.sources.parts import size_of
@@ -61,7 +61,7 @@ def check_files(
     findings = Findings()
     try:
         if first.kind in _OF_SEGMENTS:
-            check = _segment(files, decoder, findings, budget, turn)
+            check = _segment(files, Reading(decoder, budget, turn), findings)
         else:
             with LogFile(first.path) as opened:
                 size = opened.size
@@ -72,16 +72,14 @@ def check_files(
                     reason = "it is damaged, or its end is missing"
                     findings.add("bad-snapshot", first.path, reason)
                 log = LogFile(first.path)
-                check_records([log], decoder or METADATA, findings, budget, turn)
+                check_records([log], Reading(decoder or METADATA, budget, turn), findings)
             check = PartitionCheck(first.path, None, None, bytes=size, findings=findings.all())
     except SourceError as error:
         check = PartitionCheck(first.path, topic, partition, unreadable=error.message)
     return check.of_file(topic, partition)
 
 
-def _segment(
-    files: list[FileName], decoder: str | None, findings: Findings, budget: Budget, turn: Turn
-) -> PartitionCheck:
+def _segment(files: list[FileName], reading: Reading, findings: Findings) -> PartitionCheck:
     log = files[0].sibling(FileKind.LOG)
     by_kind = {file.kind: file.path for file in files}
     log = by_kind.pop(FileKind.LOG, log)
@@ -90,9 +88,9 @@ def _segment(
     epochs = EpochCheck(partition, findings, log_start=None)
     epochs.ignore()
     compaction = Compaction(is_done=True)  # perhaps
-    walk = LogWalk(epochs, Recovery(is_known=False), compaction, budget.meter(turn))
+    walk = LogWalk(epochs, Recovery(is_known=False), compaction, reading)
     walk.run()
-    check_records([LogFile(log)], decoder, findings, budget, turn)
+    check_records(map(LogFile, walk.unread), reading, findings)
     return PartitionCheck(
         log,
         None,

@@ -11,8 +11,8 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from kraftops.display.sizes import many
-from kraftops.dump.check.batches import SeenBatch
 from kraftops.dump.check.findings import Findings
+from kraftops.engine.scan_contract import SeenBatch
 from kraftops.errors import SourceError
 from kraftops.findings.finding import Severity
 from kraftops.log.indexes import OffsetIndex, TimeIndex

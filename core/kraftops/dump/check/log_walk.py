@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from kraftops.display.sizes import many
-from kraftops.dump.check.batches import NO_PRODUCER, SeenBatch, seen
+from kraftops.dump.check.batches import LogBatches
 from kraftops.dump.check.epochs import EpochCheck
 from kraftops.dump.check.findings import Findings, Loss, lost_text, offsets_text
 from kraftops.dump.check.index_checks import (
@@ -23,7 +23,7 @@ from kraftops.dump.check.index_checks import (
     OffsetIndexCheck,
     TimeIndexCheck,
 )
-from kraftops.dump.check.records import keys_rule_out_compaction
+from kraftops.dump.check.records import Reading, keys_rule_out_compaction, scan_of
 from kraftops.dump.check.transactions import (
     Producers,
     TxnIndexCheck,
@@ -31,14 +31,14 @@ from kraftops.dump.check.transactions import (
     snapshot_producers,
 )
 from kraftops.dump.sources.parts import size_of
+from kraftops.engine.scan_contract import NO_PRODUCER, SeenBatch
 from kraftops.findings.finding import Severity
 from kraftops.log.batch import HEADER, HEADER_SIZE, LOG_OVERHEAD, SMALLEST_LENGTH
-from kraftops.log.damage.salvage import Gap, salvaged
+from kraftops.log.damage.salvage import Gap
 from kraftops.log.files import FileKind
 from kraftops.log.indexes import OffsetIndex
 from kraftops.log.log_file import LogFile
 from kraftops.log.producers import ProducerState
-from kraftops.memory import Meter
 from kraftops.server.partition_files import SegmentFiles
 
 _KNOWN_MAGICS = (0, 1, 2)  # `RecordBatch.MAGIC_VALUE_V0` to `MAGIC_VALUE_V2`
@@ -118,7 +118,7 @@ class LogWalk:
     """Walk over a log: findings, and what is known of its offsets at its end."""
 
     def __init__(
-        self, epochs: EpochCheck, recovery: Recovery, compaction: Compaction, meter: Meter
+        self, epochs: EpochCheck, recovery: Recovery, compaction: Compaction, reading: Reading
     ) -> None:
         """Begin before the first segment."""
         self._files, self._recovery = epochs.files, recovery
@@ -126,12 +126,15 @@ class LogWalk:
         """The first offset that can be lost: those before it are deleted, or in other segments."""
         self._epochs, self._findings = epochs, epochs.findings
         self.is_compacted = compaction.is_done is True
-        self._compaction, self._meter = compaction, meter
+        self._compaction, self._reading = compaction, reading
+        self._meter = reading.meter()
         self.producers = Producers()
         self.spans: dict[str, LogSpan] = {}
         """The offsets of the whole batches in each log, by its path, where a start cuts some."""
         self.ends: dict[str, int] = {}
         """The ends of the undamaged segments, exclusive, by the paths of their logs."""
+        self.unread: list[str] = []
+        """The logs with records that were not read, or are worth a note."""
         segments = self._files.segments
         self.next_offset = segments[0].base_offset if segments else 0
         self._hole: Hole | None = None
@@ -203,20 +206,22 @@ class LogWalk:
             txns = self._txn_check(segment, severity)
             largest = -1
             checks = self._index_checks(segment, stack, severity, is_last=is_last)
-            for part in salvaged(log, meter=meter):
+            scan = stack.enter_context(scan_of(self._reading.request(segment.log)))
+            batches = LogBatches(log, scan, meter)
+            for part in batches:
                 end = part.position + part.size
                 if isinstance(part, Gap):
                     checks = []  # entries may lead into the damage
                     txns.stop()
                     self._damage(segment, log, part)
                     continue
-                batch = seen(part, meter)
-                largest = max(largest, batch.max_timestamp)
-                self._batch(segment, batch, txns)
+                largest = max(largest, part.max_timestamp)
+                self._batch(segment, part, txns)
                 if self._recovery.cuts:
-                    self._widen_span(segment.log, batch)
+                    self._widen_span(segment.log, part)
                 for check in checks:
-                    check.batch(batch)
+                    check.batch(part)
+            self.unread += batches.unread
             if end < log.size:
                 self._zeros(segment, log, end)
             txns.end()

@@ -22,7 +22,7 @@ from kraftops.dump.check.findings import (
     uncovered,
 )
 from kraftops.dump.check.log_walk import Compaction, LogWalk, OffsetGap
-from kraftops.dump.check.records import check_records
+from kraftops.dump.check.records import Reading, check_records
 from kraftops.dump.check.start import Start, absorbed, foretold, placed
 from kraftops.dump.check.tier import Surroundings, TierCheck
 from kraftops.dump.small_files import content_of
@@ -175,10 +175,11 @@ class _PartitionLook:
         turn: Turn,
     ) -> None:
         self._findings = Findings()
-        self._turn = turn
         self._surroundings = surroundings
         self._tier = TierCheck(files, surroundings, self._findings) if files.is_tiered else None
         self._files = self._tier.live_files() if self._tier else files
+        decoder = None if files.topic is None else decoder_for_topic(files.topic)
+        self._reading = Reading(decoder, surroundings.budget, turn)
         self._directory = directory
         self._settings = surroundings.topics.settings(
             files.topic, is_tiered=directory.is_topic_tiered(files.topic)
@@ -214,9 +215,7 @@ class _PartitionLook:
         elif not (files.is_tiered or files.is_archived) and self._directory.has_segments:
             self._check_end(walk, epochs, self._lost_start(epochs))
         logs = [segment.log for segment in files.segments]
-        decoder = None if files.topic is None else decoder_for_topic(files.topic)
-        budget = self._surroundings.budget
-        check_records(map(files.open, logs), decoder, self._findings, budget, self._turn)
+        check_records(map(files.open, walk.unread), self._reading, self._findings)
         # A loader that fails earlier does not read it.
         identity = topic_id or (topic_id_of(files.path) if files.has_topic_id else None)
         if (certain := start.outcome) and certain.starts:
@@ -244,8 +243,7 @@ class _PartitionLook:
         """Walk over the log, and note what a start, or a tier, makes of it."""
         log_start = self._log_start(epochs)
         recovery = start.recovery(is_stopped=self._is_stopped)._replace(log_start=log_start)
-        meter = self._surroundings.budget.meter(self._turn)
-        walk = LogWalk(epochs, recovery, self._compaction(), meter)
+        walk = LogWalk(epochs, recovery, self._compaction(), self._reading)
         walk.run()
         if walk.unexplained and not self._files.is_tiered:
             self._findings.put(_unexplained(walk.unexplained))

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from threading import local
+from typing import NamedTuple
 
 from kraftops.dump.check.findings import Findings
 from kraftops.dump.report import Report
@@ -16,7 +17,7 @@ from kraftops.engine.scan_contract import Request
 from kraftops.engine.scanning import EngineScan, open_scan
 from kraftops.log.log_file import LogFile
 from kraftops.log.ranges import ByteRange
-from kraftops.memory import ALONE, Budget, Turn
+from kraftops.memory import ALONE, Budget, Meter, Turn
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
 from kraftops.query.row import DAMAGE
@@ -26,26 +27,39 @@ _USUAL_KEYS = "keySize is null or keySize <= 65536"
 """The records whose keys are compared: a key can be a quarter of the memory budget."""
 
 
-def check_records(
-    logs: Iterable[LogFile], decoder: str | None, findings: Findings, budget: Budget, turn: Turn
-) -> None:
+class Reading(NamedTuple):
+    """How the records of segments are read.
+
+    Without the name of a *decoder*, only their framing is. *budget* is what each segment may cost,
+    *turn* that of this process.
+    """
+
+    decoder: str | None
+    budget: Budget
+    turn: Turn = ALONE
+
+    def request(self, path: str) -> Request:
+        return Request(path, _query(self.decoder, self.budget), turn=self.turn)
+
+    def meter(self) -> Meter:
+        return self.budget.meter(self.turn)
+
+
+def check_records(logs: Iterable[LogFile], reading: Reading, findings: Findings) -> None:
     """Add findings about records that cannot be read, in batches without a finding.
 
     Args:
         logs: the segments; each is closed when it is read.
-        decoder: its name, or None: only the framing is read.
+        reading: how they are read.
         findings: about batches, and then about records too.
-        budget: what each segment may cost.
-        turn: that of this process.
 
     Raises:
         SourceError: a segment cannot be read.
     """
-    query = _query(decoder, budget)
     damaged = findings.positions
     for log in logs:
-        request = Request(log.path, query, turn=turn)
-        with log, _scan(request) as scan:
+        request = reading.request(log.path)
+        with log, scan_of(request) as scan:
             for outcome in part_outcomes(log, ByteRange(log.path), scan, request, Report()):
                 for note in outcome.notes:
                     if (log.path, note.position) not in damaged:
@@ -63,7 +77,8 @@ _SCANS = _Scans()
 
 
 @contextmanager
-def _scan(request: Request) -> Iterator[EngineScan]:
+def scan_of(request: Request) -> Iterator[EngineScan]:
+    """Yield a scan for the request of a `Reading`."""
     if request.turn is not ALONE:  # the scan would wait in the turn of another file
         yield open_scan(request)
         return

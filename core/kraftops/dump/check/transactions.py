@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
-from kraftops.dump.check.batches import SeenBatch
 from kraftops.dump.check.findings import Findings
 from kraftops.dump.check.index_checks import not_an_entry
+from kraftops.engine.scan_contract import SeenBatch
 from kraftops.errors import DecodeError, SourceError
 from kraftops.findings.finding import Severity
 from kraftops.log.indexes import AbortedTxn, TxnIndex

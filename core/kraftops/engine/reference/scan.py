@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from struct import Struct
 from typing import TYPE_CHECKING
 
 from kraftops.engine.reference.output import Output
 from kraftops.engine.reference.text_scan import TextScan
-from kraftops.engine.scan_contract import Outcome, Request, Why
+from kraftops.engine.scan_contract import Outcome, Request, SeenBatch, Why
 from kraftops.log.batch import HEADER_SIZE, LOG_OVERHEAD, Batch
 from kraftops.memory import Meter
 
@@ -50,6 +50,15 @@ class ReferenceScan:
     @last_offset.setter
     def last_offset(self, offset: int | None) -> None:
         self._form.last_offset = offset
+
+    def look(
+        self,
+        data: bytes,  # noqa: ARG002 - as in `Scan`
+        start: int,
+        position: int,  # noqa: ARG002 - as in `Scan`
+    ) -> tuple[int, Sequence[SeenBatch]]:
+        """See `Scan`."""
+        return start, ()
 
     def feed(self, data: bytes, start: int, position: int) -> Outcome:
         """See `Scan`."""

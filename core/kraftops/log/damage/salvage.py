@@ -15,7 +15,7 @@ byte is outside the checksum.) Three rules keep the search right and quick:
   can use it up; large batches are then no longer looked for.
 """
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from functools import partial
 from struct import Struct
 from typing import NamedTuple
@@ -72,21 +72,26 @@ class Gap(NamedTuple):
 
 
 def salvaged(
-    log: LogFile, start: int = 0, stop: int | None = None, meter: Meter | None = None
+    log: LogFile,
+    start: int = 0,
+    stop: int | None = None,
+    meter: Meter | None = None,
+    before: Sequence[int] = (),
 ) -> Iterator[Batch | Gap]:
     """Yield the whole batches of a log from byte *start* to byte *stop*, and the gaps among them.
 
     They follow each other without a hole, up to zeros at the end, if there are any. Batches are
     as of `LogReader`, with right checksums. *start* should be the first byte of a batch. A batch
     that is only partly in the range is a gap: read a damaged file as one range. *meter* counts what
-    batches of the log inflate to.
+    batches of the log inflate to. *before* are the last offsets of the last two batches before
+    *start*, as far as these were read.
 
     Raises:
         SourceError: while iterating, the file cannot be read.
     """
     stop = log.size if stop is None else min(stop, log.size)
     log.expect(start, stop)
-    return _Salvage(log, start, stop, meter or LEAST.meter()).walk()
+    return _Salvage(log, start, stop, meter or LEAST.meter(), before).walk()
 
 
 class _Window:
@@ -134,11 +139,13 @@ class _Window:
 class _Salvage:
     """Reader of a damaged log."""
 
-    def __init__(self, log: LogFile, start: int, stop: int, meter: Meter) -> None:
+    def __init__(
+        self, log: LogFile, start: int, stop: int, meter: Meter, before: Sequence[int]
+    ) -> None:
         self._window = _Window(log, start, stop)
         self._start, self._meter = start, meter
-        self._last: int | None = None  # offset of the last batch and of the one before it
-        self._before: int | None = None
+        # Offset of the last batch and of the one before it.
+        self._last, self._before = (*reversed(before), None, None)[:2]
         self._checks_offsets = True
         self._budget = _BUDGET
         self._largest = min(LARGEST_BATCH, meter.budget.batch)  # that is held, as by `LogReader`

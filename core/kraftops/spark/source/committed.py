@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from kraftops.dump.check.batches import NO_PRODUCER, seen
+from kraftops.dump.check.batches import seen
 from kraftops.dump.check.transactions import Producers
 from kraftops.dump.sources.names import Source
+from kraftops.engine.scan_contract import NO_PRODUCER
 from kraftops.errors import DecodeError, SourceError
 from kraftops.log.files import FileKind, FileName, file_name
 from kraftops.log.indexes import AbortedTxn, TxnIndex

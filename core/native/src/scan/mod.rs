@@ -3,6 +3,7 @@ mod headers;
 mod kafka_text;
 mod plain;
 mod rows;
+mod sound;
 
 use crate::batch::{CODECS, HEADER_SIZE, Header, Next, holds_its_records, next_batch, read_record};
 use crate::columns::Columns;
@@ -12,6 +13,7 @@ use crate::reader::Reader;
 use crate::row::Column;
 use crate::row_text::{CommonParts, Origin};
 use crate::select::{Select, Verdict};
+pub use sound::SeenBatch;
 use std::sync::Arc;
 
 /// The bytes of output, rows, and bytes of columns after which a call ends, about.

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.dump.check.batches import SeenBatch
 from kraftops.dump.check.findings import Findings
 from kraftops.dump.check.transactions import (
     Producer,
@@ -12,6 +11,7 @@ from kraftops.dump.check.transactions import (
     snapshot_differences,
     snapshot_producers,
 )
+from kraftops.engine.scan_contract import SeenBatch
 from kraftops.log.indexes import AbortedTxn
 from kraftops.log.producers import ProducerState
 from kraftops.memory import Budget
@@ -86,7 +86,7 @@ def test_producer_without_an_open_transaction_has_none() -> None:
 
 def test_aborted_transaction_is_stable_up_to_the_first_open_one_or_behind_its_marker() -> None:
     producers = Producers()
-    begun = SeenBatch(0, 100, 2, 5, 6, 0, producer_id=1, is_transactional=True)
+    begun = SeenBatch(0, 100, 5, 6, 0, producer_id=1, is_transactional=True)
     other = begun._replace(base_offset=7, last_offset=7, producer_id=2)
     marker = begun._replace(base_offset=8, last_offset=8, marker=0)
     for batch in (begun, other):
