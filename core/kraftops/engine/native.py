@@ -93,14 +93,14 @@ class NativeScan:
             table = {name: named(Column, column) for name, column in outcome.columns.items()}
         return named(Outcome, outcome)._replace(notes=named_all(Note, outcome.notes), columns=table)
 
-    def look(self, data: bytes, start: int, position: int) -> tuple[int, list[SeenBatch]]:
-        """Look at the sound batches in *data*; see `Scan.look`.
+    def look(self, buffer: bytes, start: int, position: int) -> tuple[int, list[SeenBatch]]:
+        """Look at the sound batches in *buffer*; see `Scan.look`.
 
         Raises:
             KraftopsError: the engine failed, which is a bug of it.
         """
         try:
-            end, batches = self._scan.look(data, start, position)
+            end, batches = self._scan.look(buffer, start, position)
         except RuntimeError as error:
             raise _failure(position, error) from error
         return end, list(starmap(SeenBatch, batches))

@@ -158,8 +158,8 @@ class Scan(Protocol):
         After `Why.FULL`, the batch at `Outcome.next` must be the first of the next call.
         """
 
-    def look(self, data: bytes, start: int, position: int) -> tuple[int, Sequence[SeenBatch]]:
-        """Look at the sound batches in *data* from *start* on, which is at *position* of the file.
+    def look(self, buffer: bytes, start: int, position: int) -> tuple[int, Sequence[SeenBatch]]:
+        """Look at the sound batches in *buffer* from *start* on, at *position* of the file.
 
         They end, with the index after them, before a batch that is not whole or not of magic 2,
         that has a wrong checksum, or a record that `feed` would note; the reference has none.

@@ -67,9 +67,9 @@ class EngineScan:
         self._scan.first_offset = self._scan.last_offset = None
         self.position = -1
 
-    def look(self, data: bytes, start: int, position: int) -> tuple[int, Sequence[SeenBatch]]:
-        """Look at the sound batches in *data*; see `Scan.look`."""
-        return self._scan.look(data, start, position)
+    def look(self, buffer: bytes, start: int, position: int) -> tuple[int, Sequence[SeenBatch]]:
+        """Look at the sound batches in *buffer*; see `Scan.look`."""
+        return self._scan.look(buffer, start, position)
 
     def outcomes(self, reader: LogReader) -> Iterator[Outcome]:
         """Yield the outcomes of the batches of a file, up to bytes that are not a batch.

@@ -53,7 +53,7 @@ class ReferenceScan:
 
     def look(
         self,
-        data: bytes,  # noqa: ARG002 - as in `Scan`
+        buffer: bytes,  # noqa: ARG002 - as in `Scan`
         start: int,
         position: int,  # noqa: ARG002 - as in `Scan`
     ) -> tuple[int, Sequence[SeenBatch]]:
