@@ -21,6 +21,7 @@ from kraftops_cli.cluster.description_fields import BROKER, DESCRIPTION, FEATURE
 from kraftops_cli.cluster.health import Health
 from kraftops_cli.cluster.options import TargetOptions, ids_option, names_option, subcommand
 from kraftops_cli.cluster.target import target_of
+from kraftops_cli.syntax.chapters import chapters
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.syntax.values import Seconds
 from kraftops_cli.terminal.streams import Terminal
@@ -35,18 +36,7 @@ EXAMPLES = {
 }
 
 SECTIONS = {
-    "Screen": """\
-With --watch on a terminal, brokers, quorum, counts of partitions with their history, and the last
-changes are on a screen of their own. Keys: arrows, Page Up, Page Down, Home and End choose a
-broker, and Enter shows its partitions, the worst first, and its changes of the last hour. p shows
-all partitions with a problem, c all changes, o operations; these need the metadata log
-(--bootstrap-controller), but for operations. / filters brokers by words in id, state, rack and
-release, or lines of a page; Escape leads back. s sorts brokers by another column (S by the one
-before), r reverses the order, the space bar pauses, ? shows more keys on the last line, q quits.
-These keys are those of `browse` and of `dump-log --summary --follow`, too. The
-screen stays while no controller answers, and tells for how long. Questions take at most a tenth of
-a core: in a large cluster they are asked less often. Elsewhere each description is printed below
-the one before.""",
+    **chapters(__file__, "describe.txt"),
 }
 
 

@@ -36,6 +36,7 @@ from kraftops_cli.cluster.options import (
 )
 from kraftops_cli.cluster.target import KeptImage, Target, target_of
 from kraftops_cli.cluster.unregister_check import Registrations, ask_registrations
+from kraftops_cli.syntax.chapters import chapters
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.syntax.values import Duration
 from kraftops_cli.terminal.outcomes import OutcomeReport, error_fields
@@ -51,14 +52,7 @@ EXAMPLES = {
     ),
 }
 SECTIONS = {
-    "Outcomes": """\
-Each broker has an outcome, which is printed as soon as it is known: done; already (it was not
-registered, with --if-registered); refused; failed; unknown (sent, without an answer); untried.
-All brokers are checked first; if one is refused, none is unregistered. A broker that has come back
-before its turn is refused alone. --timeout is the time for each broker. After a request without an
-answer the brokers of the cluster are read again; if the broker is still there, the outcome is
-unknown, the exit status is 6, and the other brokers are untried.
-With --format json the outcomes are in the answer, also where the work fails or is interrupted.""",
+    **chapters(__file__, "unregister.txt"),
 }
 _REASON = (text("error", "code of the error"), text("message", "the error in words"))
 _BROKER = (

@@ -9,6 +9,7 @@ import click
 
 from kraftops.recovery.refusal import PACK, RecoveryRefused
 from kraftops_cli.syntax.argparse4j import Argparse4j
+from kraftops_cli.syntax.chapters import chapters
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.terminal.answer import FORM, print_answer
@@ -29,19 +30,7 @@ EXAMPLES = {
     ),
 }
 SECTIONS = {
-    "How copies compare": f"""\
-The newest copy has the latest leader epoch, then the highest end offset: a leader has all that was
-acknowledged in earlier epochs. A copy differs from the newest one from the offset on to which a
-follower would truncate it, by the leader epochs of both. Records are acknowledged if a broker has
-noted a high watermark above them, which it does every 5 seconds and when it stops; later ones may
-have been.
-
-A copy ends with its last batch. In an archive without the logs, the end is the recovery point of a
-clean stop, or else the lowest possible one; after a kill, give the directory itself. This packs
-what is needed: {PACK}
-
-If the disks have a metadata log, the newest one tells which brokers may lead, and so what a start
-of all these brokers would cut.""",
+    **chapters(__file__, "compare.txt", PACK=PACK),
     **exit_status(
         {
             0: "nothing would be lost.",

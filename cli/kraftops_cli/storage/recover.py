@@ -16,6 +16,7 @@ from kraftops.recovery.refusal import PACK
 from kraftops_cli.live.kafka_package import skip_kafka_clients
 from kraftops_cli.storage.options import NodeOptions, dry_run_option
 from kraftops_cli.syntax.argparse4j import Argparse4j
+from kraftops_cli.syntax.chapters import chapters
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.syntax.option_fields import option
@@ -45,59 +46,7 @@ EXAMPLES = {
     ),
 }
 SECTIONS = {
-    "A quorum is lost": f"""\
-Most controllers are gone, nobody leads, and Kafka's own tools need the majority that is gone. What
-no remaining log has is lost, and the partitions of topics that are lost with it are set aside by
-their brokers. If several controllers are left, use kafka-storage recover-plan: it writes scripts
-for all hosts, and a page. If one is left: stop all nodes, keep the lost controllers from starting,
-and pack what is left of each node, also of brokers, for this one: {PACK}
-
-If all controllers are lost, format one with --no-initial-controllers and the old --cluster-id.
---dry-run shows what would be lost, and the next steps, each with its command and its check. Follow
-them in their order. Until a server has been started, --undo goes back.
-
-An old controller that starts with its old disk follows the recovered one while that leads. It has
-no vote until it is added; with controller.quorum.auto.join.enable it adds itself. If most of the
-old ones start while the recovered one is down, they are a second cluster with the same id. So never
-recover two with --voters self: several voters need the same log, byte by byte, and the same
---voters.""",
-    "How recover works": """\
-A server takes the newest voters of its log, committed or not, and a voter that is alone elects
-itself. So one batch is written after the end of the chosen log: the voters, and before the first
-voters kraft.version 1. Its epoch is 1,000,000 above the highest in any log or quorum-state, and so
-above those that lost controllers may have had. A static quorum becomes dynamic (Kafka 3.9 and
-later), and never static again.
-
-First, all voters of the logs and the controllers of the configuration are asked, with the login of
-the configuration. The recovery is refused if a leader of this cluster answers, or if most voters of
-a log run without a leader, because they can elect one. Fewer that answer are a finding: they are
-alive, and need not be given up.
-
-All logs are compared batch by batch. The log of the highest epoch, then of the highest offset, goes
-on; often it is a broker's. The names that only the other logs have would be lost: they are listed.
-What this node lacks is copied. --choose names another log: the old one if voters with empty disks
-have elected a leader, one with a damaged end, or one beside a log that was recovered to other
-voters.
-
-New records come as new segments, each by one rename: at any time a server would find the old log, a
-beginning of the new log, or all of it. The old log is copied first, to before-recover-TIME in its
-own directory, or in the directory of --backup. recover --undo restores it, also after a kill.""",
-    "Records that brokers would cut": """\
-By a metadata log that lags, a broker may lead that lacks records. For each partition, recover works
-out what a start would cut: from the brokers that may lead by the chosen log (its ISR and ELR), and
-from the leader epochs and ends of all copies that --from gives, as kafka-storage compare does. Of a
-killed broker, give the directory, not an archive without logs: only they tell where they end.
-
-With --elect-newest, records after the voters make the broker with the newest copy the leader of
-each such partition. It is alone in the ISR, in a leader epoch above all on disks; followers
-truncate to it and join. So nothing is cut that the disks show as acknowledged. Without the option,
-the order in which brokers start decides, but only among the eligible replicas. With
-min.insync.replicas 1, that is the one that the recovered controller fences last; with more, and
-ELR, the first that starts, if it was stopped cleanly.
-
-The next producer id is raised above all ids in other logs, producer snapshots and last batches,
-with two blocks for each broker. Each registered broker must be given, or named with
---unseen-broker, except those that had been fenced for a day.""",
+    **chapters(__file__, "recover.txt", PACK=PACK),
     **exit_status({0: "done, or nothing was to be done."}),
 }
 

@@ -10,6 +10,7 @@ import click
 from kraftops.recovery.refusal import PACK
 from kraftops_cli.storage.recover import QuorumOptions
 from kraftops_cli.syntax.argparse4j import Argparse4j
+from kraftops_cli.syntax.chapters import chapters
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.syntax.option_fields import option
@@ -23,18 +24,7 @@ EXAMPLES = {
     ),
 }
 SECTIONS = {
-    "How recover-plan works": f"""\
-Pack every node that is left, while it is stopped, with the paths of its host: {PACK}
-
-Of a lost controller that is to join again, the server.properties is enough. If all controllers are
-lost, format one with --no-initial-controllers and the old --cluster-id, and pack it, too.
-
-The plan is refused if a leader of this cluster answers, or if most voters run without one. The best
-log is chosen as by recover, and recovered here for the voters, in a copy: all of them get the same
-bytes. The new directory has the log, a script for each node, and README.txt: what to do, in which
-order, and what to check after each step. A script refuses any other host, disk or node, and a
-running server, and can be repeated. Nothing else is written: the copies stay as they
-are.""",
+    **chapters(__file__, "recover_plan.txt", PACK=PACK),
     **exit_status(
         {
             0: "the plan is written; it says what is lost.",

@@ -12,6 +12,7 @@ import click
 from kraftops.findings.finding import Finding, Severity, exit_code, worst_first
 from kraftops_cli.storage.options import override_option
 from kraftops_cli.syntax.argparse4j import Argparse4j
+from kraftops_cli.syntax.chapters import chapters
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.syntax.option_fields import option
@@ -33,52 +34,7 @@ EXAMPLES = {
     "before an upgrade": "kafka-storage verify -c server.properties --kafka-home /opt/kafka-4.3.1",
 }
 SECTIONS = {
-    "What a start makes of the disk": """\
-For each partition, verify follows the rules of Kafka's loader, and reads what it reads. A partition
-that a start refuses takes its log directory offline, or ends the server; the finding says which. A
-start finds an end of each log; records after it are lost if a high watermark proves that they
-existed. After an unclean stop a start reads whole segments. Those beyond 256 MiB are left to
-kafka-dump-log --check, which reads everything. A metadata log has lost its end if its
-leader-epoch-checkpoint, its producer snapshots or quorum-state know of later records: that stops a
-voter that is alone, and is a risk among several.""",
-    "Disk against metadata": """\
-The partitions in the log directories of a broker are compared with the metadata: with the newest
-log of all nodes that are given, or with the broker's own copy of it. A broker renames a partition
-to …-stray at its start if the metadata does not have its topic id, or has it on other brokers only.
-A partition that is missing is made anew, without records. If the metadata has this broker in sync,
-it may lead, and the other replicas then drop their records. A partition in another directory of the
-same broker stays where it is. Findings count the records, by offsets, and the bytes of
-segments.""",
-    "Controllers against each other": """\
-The metadata logs of all nodes that are given are compared by epoch and end. A majority of voters
-that lack committed records could elect a leader: none of them must start before the newest log goes
-on. If too few voters have the directories that the quorum knows, the quorum is lost. Both findings
-come with the command of kafka-storage recover. A shorter log is only a note if it cannot win an
-election, or if the records that it lacks may never have been committed.
-
-No file has the high watermark, and replicas fetch records before they are committed: a record in
-one log proves nothing. Records count as committed if a snapshot has them; if a broker that is given
-has partitions of a topic that they create; or if their leader went on for more than 10 times
-controller.quorum.fetch.timeout.ms (20 seconds), because a leader without followers resigns (Kafka
-3.7 and later).""",
-    "Releases": """\
-The features, the keys and the classes that a configuration names are checked against the release
-that is to run the node: the one of --release-version, or of the jars in --kafka-home, else the one
-that registered the node in the metadata log. If none of these is known, the oldest and the newest
-release that support the features of the node are tried, and what stops only one of them is a note.
-The answer names the release, and where it comes from. If a release is named, a server that runs is
-only a note: the question is about a later start. A key that the release no longer reads is a note.
-Only --kafka-home shows whether a class exists that is not Kafka's own. The table has Kafka 3.3 to
-4.3.""",
-    "This host": """\
-With --here, listeners must be on addresses of this host, and on ports where no other process
-listens. Linux lists both; nothing is bound. The ports of a server that holds the lock of one of the
-directories do not count: they are the node's own.""",
-    "Names": """\
-With --resolve, the hosts of listeners, voters and bootstrap servers are looked up, side by side. A
-host without an answer within 5 seconds counts as lost. That is only a note while most voters, or
-one of several bootstrap servers, can be found. A name that resolves here may not on other
-nodes.""",
+    **chapters(__file__, "verify.txt"),
     **exit_status({0: "the servers would start.", 2: "there are findings."}),
 }
 
