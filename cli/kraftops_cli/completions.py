@@ -11,7 +11,7 @@ import click
 
 from kraftops.errors import RefusedError, SourceError, UsageError
 from kraftops_cli.syntax.argparse4j import Argparse4j
-from kraftops_cli.syntax.command import ToolCommand, ToolGroup
+from kraftops_cli.syntax.command import ToolGroup, tool_command
 from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.terminal.streams import Terminal
 
@@ -66,9 +66,8 @@ def completions() -> None:
     """Do nothing: the command does the work."""
 
 
-@click.command(
-    cls=ToolCommand,
-    syntax=Argparse4j(expands_files=False),
+@tool_command(
+    Argparse4j(expands_files=False),
     name="install",
     examples={
         "for another shell than $SHELL": "kraftops completions install --shell zsh",
@@ -79,7 +78,6 @@ Write the completions for this user, and say how they are loaded. Files of an ea
 replaced, others of the same name never. A package (.deb, .rpm) has them already, for all users.""",
 )
 @click.option("--shell", type=click.Choice(tuple(SHELLS)), help="The shell. Default: $SHELL.")
-@click.pass_obj
 def install(terminal: Terminal, /, shell: str | None) -> int:
     """Write the files, and print their paths."""
     import shlex

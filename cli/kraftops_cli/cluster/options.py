@@ -10,7 +10,7 @@ import click
 
 from kraftops_cli.cluster.broker_ids import BrokerIds, flattened
 from kraftops_cli.syntax.argparse4j import Argparse4j
-from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.syntax.command import tool_command
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.syntax.values import Number, Seconds, Size
 from kraftops_cli.terminal.answer import FORM_ATTRIBUTES
@@ -242,9 +242,4 @@ def subcommand(
         **attributes: Those of Click and `ToolCommand`.
     """
     syntax = _TARGET_SYNTAX if issubclass(options, TargetOptions) else _SYNTAX
-
-    def make(run: Callable[[Terminal, Any], int]) -> click.Command:
-        command = click.command(cls=ToolCommand, syntax=syntax, options=options, **attributes)
-        return command(click.pass_obj(run))
-
-    return make
+    return tool_command(syntax, options=options, **attributes)

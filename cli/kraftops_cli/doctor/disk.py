@@ -14,7 +14,7 @@ import click
 
 from kraftops_cli.doctor.options import ExaminedOptions
 from kraftops_cli.syntax.argparse4j import Argparse4j
-from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.syntax.command import tool_command
 from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.syntax.values import Number
@@ -89,9 +89,8 @@ class DiskOptions(ExaminedOptions):
     form: str = option("--format", **FORM_ATTRIBUTES)
 
 
-@click.command(
-    cls=ToolCommand,
-    syntax=Argparse4j(expands_files=False),
+@tool_command(
+    Argparse4j(expands_files=False),
     name="disk",
     answer="kraftops.disk.answer:DISK",
     options=DiskOptions,
@@ -104,7 +103,6 @@ partition or broker.
 WHAT are log directories, and archives of them. Without any, the configuration of the Kafka that
 runs on this host names them.""",
 )
-@click.pass_obj
 def disk(terminal: Terminal, options: DiskOptions) -> int:
     """Print the sizes; return the exit code."""
     from kraftops.disk.totals import DiskUsage

@@ -10,11 +10,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import click
-
 from kraftops_cli.doctor.options import ExaminedOptions
 from kraftops_cli.syntax.argparse4j import Argparse4j
-from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.syntax.command import tool_command
 from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.syntax.shared_options import OVERWRITE_ATTRIBUTES
@@ -91,9 +89,8 @@ class DoctorOptions(ExaminedOptions):
     form: str = option("--format", **FORM_ATTRIBUTES)
 
 
-@click.command(
-    cls=ToolCommand,
-    syntax=Argparse4j(expands_files=False),
+@tool_command(
+    Argparse4j(expands_files=False),
     name="doctor",
     answer="kraftops.checkup.diagnosis:DOCTOR",
     options=DoctorOptions,
@@ -105,7 +102,6 @@ first, each cause once with its evidence and the next command.
 
 WHAT are log directories and archives of them. Without any, it looks for the Kafka of this host.""",
 )
-@click.pass_obj
 def doctor(terminal: Terminal, options: DoctorOptions) -> int:
     """Examine what is named; return the exit code."""
     from kraftops.checkup.diagnosis import DOCTOR, diagnosis_of

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kraftops_cli.syntax.argparse4j import Argparse4j
-from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.syntax.command import tool_command
 from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.terminal.answer import FORM, print_answer
 from kraftops_cli.terminal.streams import Terminal
@@ -26,9 +26,8 @@ SECTIONS = {
 }
 
 
-@click.command(
-    cls=ToolCommand,
-    syntax=Argparse4j(expands_files=False),
+@tool_command(
+    Argparse4j(expands_files=False),
     name="explain",
     answer="kraftops.checkup.codes:EXPLAIN",
     examples=EXAMPLES,
@@ -39,7 +38,6 @@ is the case, what Kafka does, what to do, and how to be sure. Without a code, li
 )
 @click.argument("codes", metavar="[CODE…]", nargs=-1)
 @FORM
-@click.pass_obj
 def explain(terminal: Terminal, /, codes: tuple[str, ...], form: str) -> int:
     """Print the pages of codes, or all codes; return the exit code."""
     from kraftops.checkup.codes import EXPLAIN, PAGE, pages, pages_of

@@ -18,13 +18,14 @@ from kraftops.timeline.changes import CLIENT, KINDS, ChangeLog
 from kraftops.timeline.selection import CHANGE, GROUP, ChangeFilter, by_cause, changes_where
 from kraftops_cli.incidents.sources import LogOptions, changes_of, opened
 from kraftops_cli.syntax.argparse4j import Argparse4j
-from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.syntax.command import tool_command
 from kraftops_cli.syntax.environment import AUTHORIZER, environment
 from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.syntax.shared_options import PRINCIPALS, AuthorizerOptions
 from kraftops_cli.syntax.values import Number
 from kraftops_cli.terminal.answer import print_answer
+from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.tables import table_of, table_text
 
 EXAMPLES = {
@@ -78,9 +79,8 @@ class ChangeOptions(LogOptions, AuthorizerOptions):
     )
 
 
-@click.command(
-    cls=ToolCommand,
-    syntax=Argparse4j(expands_files=False),
+@tool_command(
+    Argparse4j(expands_files=False),
     name="changes",
     examples=EXAMPLES,
     sections=SECTIONS,
@@ -88,10 +88,8 @@ class ChangeOptions(LogOptions, AuthorizerOptions):
     answer="kraftops.timeline.answer:CHANGES",
     help="Show what changed: from what, to what, and what changed it.",
 )
-@click.pass_context
-def changes(ctx: click.Context, options: ChangeOptions) -> int:
+def changes(terminal: Terminal, options: ChangeOptions) -> int:
     """Print the changes that options choose; return the exit code."""
-    terminal = ctx.obj
     refuse_missing(options.authorizer_logs)
     selection = ChangeFilter(
         frozenset(options.kinds),

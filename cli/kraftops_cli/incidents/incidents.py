@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import click
-
 from kraftops.timeline.answer import INCIDENT, INCIDENTS
 from kraftops.timeline.incidents import incidents_of
 from kraftops.timeline.rules import RULES
 from kraftops_cli.incidents.sources import LogOptions, changes_of, opened
 from kraftops_cli.syntax.argparse4j import Argparse4j
-from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.syntax.command import tool_command
 from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.terminal.answer import print_answer
+from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.tables import table_of, table_text
 
 EXAMPLES = {
@@ -28,9 +27,8 @@ SECTIONS = {
 }
 
 
-@click.command(
-    cls=ToolCommand,
-    syntax=Argparse4j(expands_files=False),
+@tool_command(
+    Argparse4j(expands_files=False),
     name="incidents",
     examples=EXAMPLES,
     sections=SECTIONS,
@@ -38,10 +36,8 @@ SECTIONS = {
     answer="kraftops.timeline.answer:INCIDENTS",
     help="Show what happened: incidents by cause, from begin to end, and what they did.",
 )
-@click.pass_context
-def incidents(ctx: click.Context, options: LogOptions) -> int:
+def incidents(terminal: Terminal, options: LogOptions) -> int:
     """Print the incidents of a log; return the exit code."""
-    terminal = ctx.obj
     with opened(options, terminal) as opened_log:
         log, code = changes_of(opened_log, terminal, is_for_incidents=True)
         rows = incidents_of(log)

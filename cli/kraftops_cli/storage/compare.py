@@ -10,7 +10,7 @@ import click
 from kraftops.recovery.refusal import PACK, RecoveryRefused
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.chapters import chapters
-from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.syntax.command import tool_command
 from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.terminal.answer import FORM, print_answer
 from kraftops_cli.terminal.streams import Terminal
@@ -42,9 +42,8 @@ SECTIONS = {
 }
 
 
-@click.command(
-    cls=ToolCommand,
-    syntax=Argparse4j(kafkas=frozenset()),
+@tool_command(
+    Argparse4j(kafkas=frozenset()),
     name="compare",
     answer="kraftops.recovery.answer:COMPARE",
     examples=EXAMPLES,
@@ -59,7 +58,6 @@ Nothing is locked or written.""",
     "names", metavar="DIR|ARCHIVE", nargs=-1, required=True, type=click.Path(readable=False)
 )
 @FORM
-@click.pass_obj
 def compare(terminal: Terminal, /, names: tuple[str, ...], form: str) -> int:
     from kraftops.checkup.examination import Examination
     from kraftops.findings.finding import HAS_FINDINGS

@@ -8,8 +8,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import click
-
 from kraftops.errors import KraftopsError, SourceError, UsageError
 from kraftops_cli.storage.options import (
     NodeOptions,
@@ -18,7 +16,7 @@ from kraftops_cli.storage.options import (
     warn_of_id,
 )
 from kraftops_cli.syntax.argparse4j import Argparse4j
-from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.syntax.command import tool_command
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
@@ -119,9 +117,8 @@ class FormatOptions(NodeOptions):
     metadata: tuple[str, ...] = metadata_option()
 
 
-@click.command(
-    cls=ToolCommand,
-    syntax=Argparse4j(
+@tool_command(
+    Argparse4j(
         ours=frozenset(
             {"overrides", "scram_files", "ensure", "dry_run", "strict", "force", "metadata", "form"}
         ),
@@ -138,7 +135,6 @@ With --ignore-formatted, a data directory that holds partitions but has lost its
 gets a new one, if the metadata directory is formatted. It keeps the directory id that the metadata
 has for it, if that is certain.""",
 )
-@click.pass_obj
 def format_(terminal: Terminal, options: FormatOptions) -> int:
     from kraftops.storage.format.describe import FORMAT, FormatOutcome
     from kraftops.storage.format.execute import format_directories

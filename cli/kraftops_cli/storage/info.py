@@ -10,7 +10,7 @@ import click
 
 from kraftops_cli.storage.options import NodeOptions
 from kraftops_cli.syntax.argparse4j import Argparse4j
-from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.syntax.command import tool_command
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
@@ -42,16 +42,14 @@ class InfoOptions(NodeOptions):
     )
 
 
-@click.command(
-    cls=ToolCommand,
-    syntax=Argparse4j(kafkas=frozenset({"config"})),
+@tool_command(
+    Argparse4j(kafkas=frozenset({"config"})),
     name="info",
     answer="kraftops.storage.logdirs.describe:INFO",
     options=InfoOptions,
     examples=EXAMPLES,
     help="Show the state of the log directories of a node, also of a running server.",
 )
-@click.pass_obj
 def info(terminal: Terminal, options: InfoOptions) -> int:
     from kraftops.errors import StorageError
     from kraftops.storage.logdirs.describe import INFO, NodeState

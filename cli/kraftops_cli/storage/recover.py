@@ -17,7 +17,7 @@ from kraftops_cli.live.kafka_package import skip_kafka_clients
 from kraftops_cli.storage.options import NodeOptions, dry_run_option
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.chapters import chapters
-from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.syntax.command import tool_command
 from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.terminal.answer import print_answer
@@ -142,9 +142,8 @@ class RecoverOptions(NodeOptions, QuorumOptions):
     dry_run: bool = dry_run_option()
 
 
-@click.command(
-    cls=ToolCommand,
-    syntax=Argparse4j(
+@tool_command(
+    Argparse4j(
         kafkas=frozenset({"config"}),
         exclusive=(
             ("backup", "no_backup"),
@@ -163,7 +162,6 @@ Write new voters to the metadata log of a stopped controller that has lost its q
 The log of the highest epoch, then of the highest offset, is chosen; the names that it lacks are
 listed. Nothing is written before this is confirmed.""",
 )
-@click.pass_obj
 def recover(terminal: Terminal, options: RecoverOptions) -> int:
     from kraftops.recovery.node_copies import opened_sources
     from kraftops.recovery.target_voters import parse_host_changes

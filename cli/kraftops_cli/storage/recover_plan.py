@@ -11,7 +11,7 @@ from kraftops.recovery.refusal import PACK
 from kraftops_cli.storage.recover import QuorumOptions
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.chapters import chapters
-from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.syntax.command import tool_command
 from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.terminal.answer import FORM_ATTRIBUTES, print_answer
@@ -65,9 +65,8 @@ class RecoverPlanOptions(QuorumOptions):
     form: str = option("--format", **FORM_ATTRIBUTES)
 
 
-@click.command(
-    cls=ToolCommand,
-    syntax=Argparse4j(kafkas=frozenset()),
+@tool_command(
+    Argparse4j(kafkas=frozenset()),
     name="recover-plan",
     answer="kraftops.recovery.answer:RECOVER_PLAN",
     options=RecoverPlanOptions,
@@ -75,7 +74,6 @@ class RecoverPlanOptions(QuorumOptions):
     sections=SECTIONS,
     help="Write scripts for all hosts of a cluster that has lost its quorum, and a page.",
 )
-@click.pass_obj
 def recover_plan(terminal: Terminal, options: RecoverPlanOptions) -> int:
     from kraftops.recovery.answer import RECOVER_PLAN
     from kraftops.recovery.cluster_plan import PAGE, write_cluster_plan

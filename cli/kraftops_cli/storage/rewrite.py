@@ -6,8 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import click
-
 from kraftops_cli.storage.options import (
     NodeOptions,
     dry_run_option,
@@ -15,7 +13,7 @@ from kraftops_cli.storage.options import (
     warn_of_id,
 )
 from kraftops_cli.syntax.argparse4j import Argparse4j
-from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.syntax.command import tool_command
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.syntax.values import Number
 from kraftops_cli.terminal.answer import print_answer
@@ -51,9 +49,8 @@ class RewriteOptions(NodeOptions):
     dry_run: bool = dry_run_option()
 
 
-@click.command(
-    cls=ToolCommand,
-    syntax=Argparse4j(kafkas=frozenset({"config"})),
+@tool_command(
+    Argparse4j(kafkas=frozenset({"config"})),
     name="rewrite",
     options=RewriteOptions,
     answer="kraftops.storage.format.describe:REWRITE",
@@ -66,7 +63,6 @@ into its logs is not changed: the voters of a dynamic quorum keep their node ids
 id of a directory is not changed if it has partitions that the metadata has on other brokers: the
 broker of the new id would set them aside.""",
 )
-@click.pass_obj
 def rewrite(terminal: Terminal, options: RewriteOptions) -> int:
     from kraftops.image.verify.losses import refusal, takeover_by
     from kraftops.storage.format.describe import REWRITE, RewriteOutcome

@@ -13,7 +13,7 @@ from kraftops.findings.finding import Finding, Severity, exit_code, worst_first
 from kraftops_cli.storage.options import override_option
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.chapters import chapters
-from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.syntax.command import tool_command
 from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.terminal.answer import FORM_ATTRIBUTES, print_answer
@@ -78,9 +78,8 @@ class VerifyOptions:
     form: str = option("--format", **FORM_ATTRIBUTES)
 
 
-@click.command(
-    cls=ToolCommand,
-    syntax=Argparse4j(kafkas=frozenset()),
+@tool_command(
+    Argparse4j(kafkas=frozenset()),
     name="verify",
     answer="kraftops.storage.verify.answer:VERIFY",
     options=VerifyOptions,
@@ -96,7 +95,6 @@ Kafka's loader makes of each partition and of the metadata log, and compares the
 with the metadata. Several configurations are taken for the nodes of one cluster, and are also
 checked against each other. Nothing is locked or written.""",
 )
-@click.pass_obj
 def verify(terminal: Terminal, options: VerifyOptions) -> int:
     from kraftops.image.verify.nodes import verify_nodes
     from kraftops.storage.config.host import LocalKafka

@@ -9,14 +9,13 @@ from operator import itemgetter
 import click
 
 from kraftops_cli.syntax.argparse4j import Argparse4j
-from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.syntax.command import tool_command
 from kraftops_cli.terminal.answer import FORM, print_answer
 from kraftops_cli.terminal.streams import Terminal
 
 
-@click.command(
-    cls=ToolCommand,
-    syntax=Argparse4j(ours=frozenset({"form"})),
+@tool_command(
+    Argparse4j(ours=frozenset({"form"})),
     name="random-uuid",
     examples={
         "a cluster id": "kafka-storage random-uuid",
@@ -24,7 +23,6 @@ from kraftops_cli.terminal.streams import Terminal
     help="Print a new random UUID: 22 characters of URL-safe base64 that do not begin with a dash.",
 )
 @FORM
-@click.pass_obj
 def random_uuid(terminal: Terminal, /, form: str) -> None:
     from kraftops import uuids
 
@@ -32,9 +30,8 @@ def random_uuid(terminal: Terminal, /, form: str) -> None:
     print_answer(terminal, form, (), {"uuid": text}, lambda: f"{text}\n")
 
 
-@click.command(
-    cls=ToolCommand,
-    syntax=Argparse4j(ours=frozenset({"form"})),
+@tool_command(
+    Argparse4j(ours=frozenset({"form"})),
     name="version-mapping",
     examples={
         "what Kafka 3.9 formats with": "kafka-storage version-mapping -r 3.9",
@@ -48,7 +45,6 @@ def random_uuid(terminal: Terminal, /, form: str) -> None:
     help="The release, as 3.9 or 3.9-IV0.  [default: the newest]",
 )
 @FORM
-@click.pass_obj
 def version_mapping(terminal: Terminal, /, release_version: str | None, form: str) -> None:
     from kraftops.storage.bootstrap.releases import (
         FEATURES,
@@ -72,9 +68,8 @@ def version_mapping(terminal: Terminal, /, release_version: str | None, form: st
     )
 
 
-@click.command(
-    cls=ToolCommand,
-    syntax=Argparse4j(ours=frozenset({"form"})),
+@tool_command(
+    Argparse4j(ours=frozenset({"form"})),
     name="feature-dependencies",
     examples={
         "what eligible leader replicas need": (
@@ -93,7 +88,6 @@ def version_mapping(terminal: Terminal, /, release_version: str | None, form: st
     help="A feature and its level; may be given more than once.",
 )
 @FORM
-@click.pass_obj
 def feature_dependencies(terminal: Terminal, /, features: tuple[str, ...], form: str) -> None:
     from kraftops.answers.fields import parts, text, texts
     from kraftops.storage.bootstrap.features import dependencies

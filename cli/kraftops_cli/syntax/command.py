@@ -114,6 +114,22 @@ class ToolCommand(click.Command):
                         formatter.write_dl(listed)
 
 
+def tool_command(
+    syntax: Syntax, **attributes: Any
+) -> Callable[[Callable[..., object]], click.Command]:
+    """Return a decorator that makes a function of the terminal and of options a command.
+
+    Args:
+        syntax: An `Argparse4j`, or `jopt.click_arguments`.
+        **attributes: Those of Click and `ToolCommand`.
+    """
+
+    def make(run: Callable[..., object]) -> click.Command:
+        return click.command(cls=ToolCommand, syntax=syntax, **attributes)(click.pass_obj(run))
+
+    return make
+
+
 class GroupedCommand(ToolCommand):
     """A tool with so many options that the help has them below titles."""
 
