@@ -1,6 +1,6 @@
 """Chapters of a manual, from a text beside the module of a command."""
 
-from kraftops.fileio.packaged import packaged_text
+from kraftops.fileio.packaged import packaged_parts
 
 
 def chapters(module: str, name: str, **values: str) -> dict[str, str]:
@@ -8,8 +8,7 @@ def chapters(module: str, name: str, **values: str) -> dict[str, str]:
 
     *values* take the place of their names in braces.
     """
-    text = packaged_text(module, name)
+    texts = packaged_parts(module, name, "# ")
     for key, value in values.items():
-        text = text.replace(f"{{{key}}}", value)
-    titles_and_texts = (part.partition("\n") for part in f"\n{text}".split("\n# ")[1:])
-    return {title: body.strip("\n") for title, _, body in titles_and_texts}
+        texts = {title: text.replace(f"{{{key}}}", value) for title, text in texts.items()}
+    return {title: text.strip("\n") for title, text in texts.items()}

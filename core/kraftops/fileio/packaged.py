@@ -1,6 +1,7 @@
 """Tables that are text files of this package."""
 
 import os
+import re
 from typing import Any
 
 
@@ -9,3 +10,10 @@ def packaged_text(module: str, name: str) -> str:
     loader: Any = __spec__.loader  # Spark's workers import an archive, which has no files
     text: bytes = loader.get_data(os.path.join(os.path.dirname(module), name))
     return text.decode()
+
+
+def packaged_parts(module: str, name: str, mark: str) -> dict[str, str]:
+    """Return the parts of such a file by title; each begins with a line of *mark* and title."""
+    text = packaged_text(module, name)
+    parts = re.split(f"^{re.escape(mark)}", text, flags=re.MULTILINE)[1:]
+    return {title: body for title, _, body in (part.partition("\n") for part in parts)}

@@ -7,6 +7,7 @@ does nothing on another host, on another node's disk, or while a server runs.
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from enum import StrEnum
 from functools import partial
 
 from kraftops.display.sizes import named
+from kraftops.fileio.packaged import packaged_parts
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.recovery.log_copy import LogCopy
 from kraftops.recovery.node_copies import NodeCopy
@@ -26,6 +28,7 @@ from kraftops.storage.config.server_config import ServerConfig
 from kraftops.uuids import to_text
 
 _q = shlex.quote
+_WORD = re.compile(r"^@(\w+)@\n|@(\w+)@", re.MULTILINE)
 _json = partial(json.dumps, ensure_ascii=False)
 """Returns a text as `info` prints it."""
 
@@ -88,103 +91,71 @@ def addresses(voters: Iterable[Voter]) -> str:
     return ",".join(str(HostPort(voter.host, voter.port)) for voter in voters)
 
 
+def _filled(part: str, **values: object) -> str:
+    """Return a part of a script with the values of its words."""
+    return _WORD.sub(
+        lambda word: str(values[word[1] or word[2]]),
+        packaged_parts(__file__, "host_script.sh", "---- ")[part],
+    )
+
+
 def host_script(host: Host, plan: RecoveryPlan) -> str:
     """Write the shell script that a host runs: guards first, then the work of its role."""
-    body = {Role.VOTER: _voter, Role.JOINS: _joins, Role.BROKER: _broker}[host.role](host, plan)
-    is_added = host.role is Role.JOINS and not host.joins_itself
-    join = _join(host, plan.cluster_id) if is_added else ""
-    return _guards(host, plan) + join + _STOPPED + body
-
-
-_STOPPED = """\
-if has '"lockHolder": {'; then refuse "a server or another process uses its directories"; fi
-"""
-
-
-def _guards(host: Host, plan: RecoveryPlan) -> str:
     config = host.copy.config
     assert config
-    node_id = host.node_id
     place = f'"path": {_json(config.metadata_log_dir)}, "isMetadata": true'
     formatted = f'{place}, "exists": true, "isFormatted": true'
-    identity = f'{formatted}, "clusterId": {_json(plan.cluster_id)}, "nodeId": {node_id}'
+    identity = f'{formatted}, "clusterId": {_json(plan.cluster_id)}, "nodeId": {host.node_id}'
     known_id = to_text(host.directory_id) if host.directory_id else ""
-    action = 'action=prepare\nif [ "${1:-}" = join ]; then action=join; shift; fi\n'
-    on_host = '[ "$(uname -n)" = "$host" ] || refuse "this host is $(uname -n), not $host"\n'
-    return f"""\
-#!/bin/sh
-# Node {node_id}: {host.role.value}. Run it there, as the page says: sh {host.script_name}
-set -eu
-refuse() {{ printf '%s\\n' "{host.script_name}: refused, nothing was changed: $1" >&2; exit 3; }}
-{action if host.role is Role.JOINS else ""}\
-here=$(cd "$(dirname "$0")" && pwd)
-config=${{1:-}}
-[ -n "$config" ] || config={_q(host.copy.config_path or "")}
-directory={_q(config.metadata_log_dir)}
-host={_q(host.copy.host or "")}
-servers={_q(addresses(plan.new_voters))}
-storage=${{KAFKA_STORAGE:-kafka-storage}}
-{on_host if host.copy.host else ""}\
-[ -r "$config" ] || refuse "cannot read '$config': give the path of its server.properties"
-state=$("$storage" info -c "$config" --format json) || [ -n "$state" ] ||
-  refuse "$storage is not that of kraftops: set KAFKA_STORAGE"
-has() {{ case $state in *"$1"*) return 0 ;; *) return 1 ;; esac; }}
-has '"formatVersion": 2, "nodeId": {node_id},' || refuse "$config is not that of node {node_id}"
-has {_q(place)} || refuse "$directory is not the metadata directory in $config"
-if has {_q(formatted)}; then
-  has {_q(identity)} || refuse "$directory is of another node or cluster"
-fi
-if grep -q '^ *controller.quorum.voters *[=:]' "$config"; then
-  refuse "it has controller.quorum.voters: set controller.quorum.bootstrap.servers=$servers"
-fi
-old_disk={_q(f'{identity}, "directoryId": {_json(known_id)}')}
-"""
+    joins = host.role is Role.JOINS
+    is_added = joins and not host.joins_itself
+    join = _filled("join", node_id=host.node_id, cluster_id=_q(plan.cluster_id)) if is_added else ""
+    guards = _filled(
+        "guards",
+        node_id=host.node_id,
+        role=host.role.value,
+        script=host.script_name,
+        action=_filled("action") if joins else "",
+        config=_q(host.copy.config_path or ""),
+        directory=_q(config.metadata_log_dir),
+        host=_q(host.copy.host or ""),
+        servers=_q(addresses(plan.new_voters)),
+        on_host=_filled("on_host") if host.copy.host else "",
+        place=_q(place),
+        formatted=_q(formatted),
+        identity=_q(identity),
+        old_disk=_q(f'{identity}, "directoryId": {_json(known_id)}'),
+        join=join,
+    )
+    return guards + {Role.VOTER: _voter, Role.JOINS: _joins, Role.BROKER: _broker}[host.role](
+        host, plan
+    )
 
 
 def _voter(host: Host, plan: RecoveryPlan) -> str:
-    names = _q(",".join(map(str, plan.new_voters)))
-    choice = ' --choose "$log"' if plan.is_named else ""
-    return f"""\
-has "$old_disk" || refuse "$directory is not the disk that was copied"
-# It names the backup of the newest recovery that is in the log, and fails once a server has run.
-undo() {{ "$storage" recover -c "$config" --undo --dry-run 2>/dev/null || :; }}
-{_done(host, _FORGET_IF_UNDONE)}\
-log=$here/{LOG_ARCHIVE}
-recover() {{ "$storage" recover -c "$config" --voters {names} --from "$log"{choice} --yes "$@"; }}
-plan=$(recover --dry-run --format json) ||
-  refuse "recover refuses, see above. Copy this node again if it has run since, and plan anew"
-has_not_changed=
-case $plan in
-{_unchanged(host)} has_not_changed=yes ;;
-  *'"isOwn": true'*'"ahead": 0,'*) has_not_changed=yes ;; # also after a run that was killed
-esac
-case $plan in *'"offset": null, "epoch"'*) ;; *) has_not_changed= ;; esac
-[ "$has_not_changed" ] ||
-  refuse "its log has changed since it was copied: copy it again, and make a new plan"
-written=$(recover)
-printf '%s\\n' "$written" | sed '/^Next:/,$d'  # the page has the next steps
-undo >"$done"
-"""
-
-
-def _unchanged(host: Host) -> str:
-    """Return the pattern of a plan in which the node's log is as it was when it was copied."""
+    # In the plan of a log that is as it was when it was copied.
     epoch, end = (host.log.epoch, host.log.end) if host.log else (0, 0)
-    return f"""  *'"isOwn": true, "isChosen": false, "epoch": {epoch}, "endOffset": {end},'*)"""
+    return _filled(
+        "voter",
+        node_id=host.node_id,
+        script=host.script_name,
+        archive=LOG_ARCHIVE,
+        voters=_q(",".join(map(str, plan.new_voters))),
+        choice=' --choose "$log"' if plan.is_named else "",
+        epoch=epoch,
+        end=end,
+    )
 
 
 def _joins(host: Host, plan: RecoveryPlan) -> str:
-    form = format_command(host.copy.config, plan, is_broker=host.is_broker)
-    return f"""\
-if has "$old_disk"; then
-{_saved(host, VOID_NAMES)}\
-elif [ -e "$directory/{META_FILE}" ]; then
-  echo "node {host.node_id} was formatted before: nothing to do"
-  exit 0
-fi
-[ ! -e "$directory/{METADATA_PARTITION}" ] || refuse "$directory has a log without {META_FILE}"
-"$storage" {shlex.join(form)} -c "$config"
-"""
+    return _filled(
+        "joins",
+        node_id=host.node_id,
+        saved=_saved(host, VOID_NAMES),
+        meta_file=META_FILE,
+        log=METADATA_PARTITION,
+        format=shlex.join(format_command(host.copy.config, plan, is_broker=host.is_broker)),
+    )
 
 
 def format_command(
@@ -206,59 +177,18 @@ def format_command(
 
 
 def _broker(host: Host, _plan: RecoveryPlan) -> str:
+    order = ""
+    if host.starts_after:
+        order = _filled("order", others=named("broker", host.starts_after))
     if not host.is_ahead:
-        return f'echo "node {host.node_id}: nothing to change"\n{_order(host)}'
-    return f"""\
-{_done(host)}\
-has "$old_disk" || refuse "$directory is not the disk that was copied"
-{_saved(host, (METADATA_PARTITION,))}\
-: >"$done"
-{_order(host)}"""
-
-
-def _order(host: Host) -> str:
-    if not host.starts_after:
-        return ""
-    others = named("broker", host.starts_after)
-    return f'echo "start it once {others} runs: newer copies of partitions are only there"\n'
-
-
-def _join(host: Host, cluster_id: str) -> str:
-    return f"""\
-if [ $action = join ]; then
-  exec "${{KAFKA_CLUSTER:-kafka-cluster}}" controllers add --id {host.node_id} -C "$servers" \\
-    --yes --expect-cluster-id={_q(cluster_id)} ${{COMMAND_CONFIG:+-c "$COMMAND_CONFIG"}}
-fi
-"""
-
-
-_FORGET_IF_UNDONE = """\
-would_undo=$(undo)
-if [ -e "$done" ] && [ -n "$would_undo" ] && [ "$would_undo" != "$(cat "$done")" ]; then
-  rm "$done"
-fi
-"""
-
-
-def _done(host: Host, forget: str = "") -> str:
-    """Return the lines that end a script which has run: later the server's log is another one."""
-    return f"""\
-done=$here/{host.script_name}.done
-{forget}\
-if [ -e "$done" ]; then echo "node {host.node_id} is done: $done"; exit 0; fi
-"""
+        return _filled("unchanged_broker", node_id=host.node_id, order=order)
+    saved = _saved(host, (METADATA_PARTITION,))
+    return _filled(
+        "broker", node_id=host.node_id, script=host.script_name, saved=saved, order=order
+    )
 
 
 def _saved(host: Host, names: tuple[str, ...]) -> str:
     """Return the lines that pack files beside the script, and remove them, the last one last."""
     paths = " ".join(f'"$directory/{name}"' for name in names)
-    return f"""\
-  saved=$here/node-{host.node_id}-before.tar.gz
-  if [ ! -e "$saved" ]; then
-    (cd "$directory" && find {" ".join(names)} -maxdepth 1 -type f 2>/dev/null) >"$saved.names" || :
-    tar -czf "$saved.part" -C "$directory" -T "$saved.names"
-    mv "$saved.part" "$saved"
-    rm "$saved.names"
-  fi
-  for path in {paths}; do rm -rf "$path"; done
-"""
+    return _filled("saved", node_id=host.node_id, names=" ".join(names), paths=paths)
