@@ -48,17 +48,14 @@ def elect_unclean(access: ClusterAccess, partitions: Sequence[TopicPartition]) -
     refused = access.patiently(access.ask, elect_leaders, Election.UNCLEAN, partitions)
     for partition, (code, message) in sorted(refused.items()):
         raise AnswerError(f"{partition}: {message}", error_code=code)
-    limit = Deadline(_SECONDS)
-    while True:
+    for _ in Deadline(_SECONDS).attempts():
         now = access.patiently(access.placement).partitions
         waiting = [
             partition for partition in partitions if partition in now and now[partition].leader < 0
         ]
         if not waiting:
             return
-        if limit.is_over:
-            raise KraftopsError(f"no leader yet: {shown(waiting)}", code="not-in-time")
-        time.sleep(PAUSE)
+    raise KraftopsError(f"no leader yet: {shown(waiting)}", code="not-in-time")
 
 
 def _elect(access: ClusterAccess, moves: Sequence[Move]) -> list[TopicPartition]:

@@ -252,8 +252,7 @@ class Mover:
 
     def _await_seen(self, moves: Sequence[Move]) -> None:
         """Wait until the answers show the moves: nothing is decided on what was before them."""
-        limit = Deadline(_SEEN_SECONDS)
-        while not limit.is_over:
+        for _ in Deadline(_SEEN_SECONDS).attempts(0.1):
             now = self._access.patiently(self._access.placement).partitions
             unseen = [
                 move
@@ -262,7 +261,6 @@ class Mover:
             ]
             if not unseen:
                 return
-            time.sleep(0.1)
 
 
 def refuse_others(partitions: Collection[TopicPartition]) -> None:

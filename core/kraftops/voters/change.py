@@ -255,9 +255,10 @@ class VoterChanges:
         Raises:
             KraftopsError: it has none, or they cannot be read.
         """
-        deadline = Deadline(_REGISTRATION_SECONDS)
+        if self.listeners:
+            return self.listeners
         hint = "--listener CONTROLLER://HOST:PORT gives them"
-        while not (listeners := self.listeners):
+        for _ in Deadline(_REGISTRATION_SECONDS).attempts():
             try:
                 image = self.access.image()
             except WireError as error:
@@ -265,12 +266,9 @@ class VoterChanges:
                 raise KraftopsError(message, hint, code=error.code) from error
             if listeners := listeners_in(image, node):
                 return listeners
-            if deadline.is_over:
-                raise KraftopsError(
-                    f"node {node} has not registered as a controller", hint, code="not-found"
-                )
-            time.sleep(PAUSE)
-        return listeners
+        raise KraftopsError(
+            f"node {node} has not registered as a controller", hint, code="not-found"
+        )
 
     def _remove(self, voter: ReplicaState) -> None:
         node, directory_id = voter.node_id, voter.directory_id

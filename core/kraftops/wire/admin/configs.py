@@ -70,10 +70,7 @@ def describe_configs(
     for resource in answer.results:
         if resource.error_code == UNKNOWN_TOPIC_OR_PARTITION:
             continue
-        if resource.error_code:
-            raise connection.error_of(
-                resource.error_code, resource.error_message, "DESCRIBE_CONFIGS"
-            )
+        connection.refuse_error(resource, "DESCRIBE_CONFIGS")
         own = _OWN_SOURCES[kind] if resource.resource_name != DEFAULTS else _SOURCE_OF_DEFAULTS
         by_name[resource.resource_name] = {
             config.name: ConfigValue(config.value, config.config_source == own)
@@ -111,5 +108,5 @@ def alter_configs(
         validate_only=False,
     )
     for response in answer.responses:
-        if response.error_code and response.error_code != UNKNOWN_TOPIC_OR_PARTITION:
-            raise connection.error_of(response.error_code, response.error_message, "ALTER_CONFIGS")
+        if response.error_code != UNKNOWN_TOPIC_OR_PARTITION:
+            connection.refuse_error(response, "ALTER_CONFIGS")

@@ -31,8 +31,7 @@ def ask_log_dirs(
     topics = [{"topic": topic, "partitions": numbers} for topic, numbers in asked.items()]
     answer = connection.ask("DescribeLogDirs", topics=None if partitions is None else topics)
     # Before version 3 a user who may not see them gets an empty list.
-    if answer.error_code:
-        raise connection.error_of(answer.error_code, None, "DESCRIBE")
+    connection.refuse_error(answer, "DESCRIBE")
     return [
         LogDirectory(
             directory.log_dir,

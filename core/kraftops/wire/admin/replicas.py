@@ -64,8 +64,7 @@ def list_reassignments(connection: Connection) -> dict[TopicPartition, Replicas]
         WireError: the request fails.
     """
     answer = connection.ask("ListPartitionReassignments", timeout_ms=_TIMEOUT_MS, topics=None)
-    if answer.error_code:
-        raise connection.error_of(answer.error_code, answer.error_message, "DESCRIBE")
+    connection.refuse_error(answer, "DESCRIBE")
     return {
         TopicPartition(topic.name, partition.partition_index): Replicas(
             tuple(partition.replicas),
@@ -110,8 +109,7 @@ def alter_reassignments(
         allow_replication_factor_change=changes_counts,
         topics=[{"name": name, "partitions": partitions} for name, partitions in topics.items()],
     )
-    if answer.error_code:
-        raise connection.error_of(answer.error_code, answer.error_message, "ALTER")
+    connection.refuse_error(answer, "ALTER")
     return {
         TopicPartition(topic.name, partition.partition_index): refusal(
             connection, partition.error_code, partition.error_message
@@ -151,8 +149,7 @@ def elect_leaders(
         ],
         timeout_ms=_TIMEOUT_MS,
     )
-    if answer.error_code:
-        raise connection.error_of(answer.error_code, None, "ALTER")
+    connection.refuse_error(answer, "ALTER")
     return {
         TopicPartition(topic.topic, partition.partition_id): refusal(
             connection, partition.error_code, partition.error_message

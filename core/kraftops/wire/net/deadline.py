@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 
 PAUSE = 0.2
 """Seconds between two attempts."""
@@ -25,6 +26,13 @@ class Deadline:
     @property
     def is_over(self) -> bool:
         return not self.left
+
+    def attempts(self, pause: float = PAUSE) -> Iterator[None]:
+        """Yield at once, and again after each pause, until it is over."""
+        yield
+        while not self.is_over:
+            time.sleep(pause)
+            yield
 
     def within(self, seconds: float) -> Deadline:
         """Return a deadline in *seconds*, or this one where it is sooner."""

@@ -130,8 +130,7 @@ def fetch(connection: Connection, request: FetchRequest, deadline: Deadline) -> 
     )
     if answer.error_code == INCONSISTENT_CLUSTER_ID:
         raise other_cluster(connection.address, _cluster_id(connection), request.cluster_id)
-    if answer.error_code:
-        raise connection.error_of(answer.error_code, None, _PERMISSION)
+    connection.refuse_error(answer, _PERMISSION)
     partition = metadata_partition(connection, answer.responses)
     leader = partition.current_leader
     leader_id = leader.leader_id if leader else -1
@@ -199,8 +198,7 @@ def receive_snapshot_chunk(
     answer = connection.receive(pending, deadline)
     if answer.error_code == _PARTITION_ERROR:
         return None  # all errors of the partition look like this (4.3.1)
-    if answer.error_code:
-        raise connection.error_of(answer.error_code, None, _PERMISSION)
+    connection.refuse_error(answer, _PERMISSION)
     partition = metadata_partition(connection, answer.topics)
     if partition.error_code:
         return None

@@ -98,13 +98,10 @@ class LogSlices(LogReading):
         yield self._caught_up(position.offset)
 
     def _with_high_watermark(self, position: FetchPosition, most: int) -> FetchResult:
-        deadline = Deadline(self._timeout)
-        while True:
+        for _ in Deadline(self._timeout).attempts():
             fetched = self._connection.fetch(position, max_bytes=most)
             if fetched.high_watermark >= 0:
                 return fetched
-            if deadline.is_over:
-                raise WireError.at(
-                    self._leader(), "the leader knows no high watermark yet", hint="try again later"
-                )
-            time.sleep(PAUSE)
+        raise WireError.at(
+            self._leader(), "the leader knows no high watermark yet", hint="try again later"
+        )

@@ -99,8 +99,7 @@ def describe_cluster(connection: Connection, *, with_fenced: bool = False) -> Cl
         endpoint_type=_ENDPOINT_TYPES[kind],
         include_fenced_brokers=with_fenced,
     )
-    if answer.error_code:
-        raise connection.error_of(answer.error_code, answer.error_message, "ALTER")
+    connection.refuse_error(answer, "ALTER")
     is_broker = kind is NodeKind.BROKER  # before version 2 it lists the unfenced ones only
     nodes = [
         ClusterNode(
@@ -145,11 +144,9 @@ def describe_quorum(connection: Connection) -> QuorumInfo:
         "DescribeQuorum",
         topics=[{"topic_name": METADATA_TOPIC, "partitions": [{"partition_index": 0}]}],
     )
-    if answer.error_code:
-        raise connection.error_of(answer.error_code, answer.error_message, "DESCRIBE")
+    connection.refuse_error(answer, "DESCRIBE")
     partition = metadata_partition(connection, answer.topics)
-    if partition.error_code:
-        raise connection.error_of(partition.error_code, partition.error_message, "DESCRIBE")
+    connection.refuse_error(partition, "DESCRIBE")
     return QuorumInfo(
         partition.leader_id,
         partition.leader_epoch,
@@ -193,8 +190,7 @@ def api_versions(connection: Connection) -> NodeApiVersions:
     answer = connection.ask(
         "ApiVersions", client_software_name="kraftops", client_software_version="unknown"
     )
-    if answer.error_code:
-        raise connection.error_of(answer.error_code, None)
+    connection.refuse_error(answer)
     supported = {
         f.name: VersionRange(f.min_version, f.max_version) for f in answer.supported_features
     }
@@ -250,5 +246,4 @@ def unregister_broker(connection: Connection, broker_id: int) -> None:
             error_code=BROKER_ID_NOT_REGISTERED,
             broker=broker_id,
         )
-    if answer.error_code:
-        raise connection.error_of(answer.error_code, answer.error_message, "ALTER")
+    connection.refuse_error(answer, "ALTER")

@@ -71,5 +71,4 @@ def _check(connection: Connection, answer: Answer) -> None:
             STATIC_HINT,
             code="static-quorum",
         )
-    if answer.error_code:
-        raise connection.error_of(answer.error_code, answer.error_message, "ALTER")
+    connection.refuse_error(answer, "ALTER")
