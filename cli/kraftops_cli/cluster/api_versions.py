@@ -18,16 +18,13 @@ from kraftops_cli.cluster.broker_ids import ids_text
 from kraftops_cli.cluster.description_fields import FEATURE
 from kraftops_cli.cluster.options import TargetOptions, subcommand
 from kraftops_cli.cluster.target import Target, target_of
+from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.console import Console
 from kraftops_terminal.tables import Table, table_of, table_text
 
-EXAMPLES = {
-    "what brokers serve": "kafka-cluster api-versions -b localhost:9092",
-    "is an upgrade complete?": "kafka-cluster api-versions -C localhost:9093 --compare",
-}
 DIFFER = 2
 _API = (
     number("key", "number of the API", get=lambda api: api[0], column=columns.number("KEY")),
@@ -68,8 +65,7 @@ class ApiVersionsOptions(TargetOptions):
 @subcommand(
     ApiVersionsOptions,
     answer="kraftops_cli.cluster.api_versions:API_VERSIONS",
-    examples=EXAMPLES,
-    help="Show the APIs of every broker or controller with their versions, and its features.",
+    **manual(__file__),
 )
 def api_versions(terminal: Terminal, options: ApiVersionsOptions) -> int:
     answer = _ask_nodes(target_of(terminal, options))

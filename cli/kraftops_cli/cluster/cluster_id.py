@@ -5,14 +5,9 @@ from __future__ import annotations
 from kraftops.answers.fields import Answer, text
 from kraftops_cli.cluster.options import TargetOptions, subcommand
 from kraftops_cli.cluster.target import target_of
+from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
-
-EXAMPLES = {
-    "which cluster is it?": "kafka-cluster cluster-id -b localhost:9092",
-    "for a script": "kafka-cluster cluster-id -C localhost:9093 --format json",
-}
-
 
 CLUSTER_ID = Answer((text("clusterId", "null before Kafka 0.10.1", may_be_null=True),))
 
@@ -28,12 +23,10 @@ def _run(terminal: Terminal, options: TargetOptions) -> int:
     return 0
 
 
-_HELP = "Print the id of a cluster, as a broker or a controller knows it."
 cluster_id = subcommand(
     TargetOptions,
     name="cluster-id",
     answer="kraftops_cli.cluster.cluster_id:CLUSTER_ID",
-    examples=EXAMPLES,
-    help=_HELP,
+    **manual(__file__),
 )(_run)
-id_ = subcommand(TargetOptions, name="cluster-id", hidden=True, help=_HELP)(_run)
+id_ = subcommand(TargetOptions, name="cluster-id", hidden=True, help=manual(__file__)["help"])(_run)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import click
 
 from kraftops_cli.syntax.argparse4j import Argparse4j
-from kraftops_cli.syntax.chapters import chapters
+from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.command import ToolGroup
-from kraftops_cli.syntax.exit_status import exit_status
 
 
 def _in(module: str, function: str = "") -> str:
@@ -38,21 +37,6 @@ COMMANDS = {
 }
 """Module, function and short help of each command, in Kafka's order; ours come last."""
 
-EXAMPLES = {
-    "which cluster is it?": "kafka-cluster cluster-id -b localhost:9092",
-    "brokers, quorum and lag": "kafka-cluster describe -C localhost:9093",
-    "unregister a broker that is gone": "kafka-cluster unregister -b localhost:9092 --id 3",
-}
-SECTIONS = {
-    **chapters(__file__, "manual.txt"),
-    **exit_status(
-        {
-            2: "of api-versions --compare: nodes differ; of safe-to-stop: it is not safe; of"
-            " problems: there are some; of repair: a partition cannot be repaired."
-        }
-    ),
-}
-
 
 @click.group(
     cls=ToolGroup,
@@ -62,9 +46,7 @@ SECTIONS = {
     ),
     name="cluster",
     lazy=COMMANDS,
-    examples=EXAMPLES,
-    sections=SECTIONS,
-    help="Show the id, the nodes and the state of a running cluster, and unregister brokers.",
+    **manual(__file__),
 )
 def cluster() -> None:
     """Do nothing: the subcommands do the work."""

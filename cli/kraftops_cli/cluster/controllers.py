@@ -27,6 +27,7 @@ from kraftops_cli.cluster.description_fields import REPLICA, ago_text
 from kraftops_cli.cluster.health import controller_facts
 from kraftops_cli.cluster.moving.access import Work, cluster_command
 from kraftops_cli.cluster.options import ChangeOptions
+from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.option_fields import argument, option
 from kraftops_cli.syntax.values import JavaInteger
 from kraftops_terminal.console import Console
@@ -35,16 +36,6 @@ from kraftops_terminal.tables import table_of, table_text
 ADD, REMOVE, REPLACE = "add", "remove", "replace"
 CONTROLLER, BROKER = "controller", "broker"
 _LISTENER = re.compile(r"([A-Za-z0-9_-]+)://(.+)")
-EXAMPLES = {
-    "voters, observers, lag": "kafka-cluster controllers -b b:9092",
-    "a fourth controller, once it has caught up": "kafka-cluster controllers add -C c:9093 -i 4",
-    "one host for another": (
-        "kafka-cluster controllers replace -C c:9093 --id 1 --by 4 --timeout 600"
-    ),
-    "the same id on an empty disk, after its start": (
-        "kafka-cluster controllers replace -C c:9093 --id 1"
-    ),
-}
 
 
 def _listener(text: str) -> Listener:
@@ -89,25 +80,7 @@ class ControllersOptions(ChangeOptions):
     ControllersOptions,
     needs_brokers=False,
     answer="kraftops_cli.cluster.controllers:CONTROLLERS",
-    examples=EXAMPLES,
-    help="""\
-Show the voters and observers of the quorum: directory ids, lag, last contact, listeners, releases.
-`add`, `remove` and `replace` change the voters of a dynamic quorum (Kafka 3.9), one at a time.
-
-A controller that is to vote must be running. The command waits until it has all records of the log;
-if --timeout ends first, the exit code is 5. A change is refused if the quorum would lose its
-majority, or would lose it if the newcomer failed; only voters that are up and caught up count. A
-voter that is up is removed after its successor votes; one that is down, before. Each command can be
-killed at any moment and run again: it skips what is done.
-
-Nodes look for the quorum at the addresses of controller.quorum.bootstrap.servers. Add those of new
-controllers on all nodes, and restart them, before the last voter at an old address is removed: a
-change that leaves no voter there is refused where -b, or controllers, show these configurations.
-
--C asks the leader, and -b asks it through any broker. This needs DESCRIBE on the cluster, and ALTER
-for changes. Releases, and the listeners of a new voter, are read from the metadata log, which needs
-CLUSTER_ACTION; with -b alone, the voters must be reachable. If they are not, give the listeners
-with --listener.""",
+    **manual(__file__),
 )
 def controllers(work: Work, options: ControllersOptions) -> int:
     action, node = options.action, options.node

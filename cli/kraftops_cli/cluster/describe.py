@@ -21,23 +21,13 @@ from kraftops_cli.cluster.description_fields import BROKER, DESCRIPTION, FEATURE
 from kraftops_cli.cluster.health import Health
 from kraftops_cli.cluster.options import TargetOptions, ids_option, names_option, subcommand
 from kraftops_cli.cluster.target import target_of
-from kraftops_cli.syntax.chapters import chapters
+from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.syntax.values import Seconds
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.console import Console
 from kraftops_terminal.escaping import escaped
 from kraftops_terminal.tables import NO_VALUE, table_of, table_text
-
-EXAMPLES = {
-    "all that controllers know": "kafka-cluster describe -C localhost:9093",
-    "every five seconds": "kafka-cluster describe -b localhost:9092 --watch 5",
-    "brokers that are gone": "kafka-cluster describe -C localhost:9093 --fenced --rack r1",
-}
-
-SECTIONS = {
-    **chapters(__file__, "describe.txt"),
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,15 +52,8 @@ class DescribeOptions(TargetOptions):
 
 @subcommand(
     DescribeOptions,
-    sections=SECTIONS,
     answer="kraftops_cli.cluster.description_fields:DESCRIPTION",
-    examples=EXAMPLES,
-    help="""\
-Show the brokers and their states, the quorum and its leader, features, and the lag of replicas.
-
--C shows everything, from the metadata log, and needs CLUSTER_ACTION on the cluster besides DESCRIBE
-and ALTER. -b shows the knowledge of a broker, and needs DESCRIBE for the quorum. A dash stands for
-a value that the node does not know, or that the user may not see.""",
+    **manual(__file__),
 )
 def describe(terminal: Terminal, options: DescribeOptions) -> int:
     target, watch = target_of(terminal, options), options.watch

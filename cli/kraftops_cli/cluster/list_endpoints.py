@@ -11,14 +11,11 @@ from kraftops.java.text import utf16_length
 from kraftops.wire.rpc.cluster import ClusterNode
 from kraftops_cli.cluster.options import TargetOptions, subcommand
 from kraftops_cli.cluster.target import target_of
+from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
 
-EXAMPLES = {
-    "brokers, fenced ones too": "kafka-cluster list-endpoints -b b:9092 --include-fenced-brokers",
-    "controllers": "kafka-cluster list-endpoints -C localhost:9093",
-}
 _NO_HOST, _NO_RACK = 100, 10  # Kafka's widths of columns without values
 
 
@@ -34,8 +31,7 @@ class ListOptions(TargetOptions):
 @subcommand(
     ListOptions,
     answer="kraftops_cli.cluster.list_endpoints:ENDPOINTS",
-    examples=EXAMPLES,
-    help="List the brokers or the controllers, each at the listener of the connection.",
+    **manual(__file__),
 )
 def list_endpoints(terminal: Terminal, options: ListOptions) -> int:
     target = target_of(terminal, options)

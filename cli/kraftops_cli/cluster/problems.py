@@ -35,13 +35,10 @@ from kraftops.reassign.disks import disks_of
 from kraftops.reassign.min_isr import logged_min_isr, min_isr_of_topics
 from kraftops_cli.cluster.moving.access import Work, cluster_command
 from kraftops_cli.cluster.options import AccessOptions, min_isr_option, refuse_together
+from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.option_fields import option
 from kraftops_terminal.escaping import escaped
 
-EXAMPLES = {
-    "what is wrong, and since when?": "kafka-cluster problems -b b:9092 -C c:9093",
-    "what was wrong in a log?": "kafka-cluster problems --snapshot __cluster_metadata-0",
-}
 _LOOK_SECONDS = 2.0
 """Between two looks at followers: they fetch every 0.5 s at least (replica.fetch.wait.max.ms)."""
 
@@ -68,16 +65,7 @@ class ProblemsOptions(AccessOptions):
     ProblemsOptions,
     needs_brokers=False,
     answer="kraftops_cli.cluster.problems:PROBLEMS",
-    examples=EXAMPLES,
-    help="""\
-List the partitions that are offline, under their min ISR or under-replicated, by cause: a broker
-that is down, a failed log directory, a follower that is behind, a cordon, a reassignment, a min ISR
-above the number of replicas; and those that are not led by their preferred replica. Each cause
-comes with the command that cures it.
-
-With -b, brokers tell their log directories, and by how many bytes followers are behind; with -C or
---snapshot, the metadata log tells since when. It is best to give both -b and -C. The exit code is 2
-if there are problems; reassignments, and leaders other than the preferred ones, do not count.""",
+    **manual(__file__),
 )
 def problems(work: Work, options: ProblemsOptions) -> int:
     """Run the subcommand; return its exit code."""

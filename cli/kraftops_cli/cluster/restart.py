@@ -36,23 +36,13 @@ from kraftops_cli.cluster.options import (
     single_replica_option,
     stall_option,
 )
+from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.syntax.values import Number, Plural, Seconds
 
 _ROLES = {"brokers": "broker", "controllers": "controller"}
 """Roles as `process.roles` has them, which users type too, by the names of their nodes."""
 _MOST_AT_ONCE = 1000  # more than any cluster has nodes
-EXAMPLES = {
-    "all nodes, by ssh": (
-        "kafka-cluster restart -b b:9092 --hook 'ssh {host} systemctl restart kafka'"
-    ),
-    "in which order, and may they stop?": (
-        "kafka-cluster restart -b b:9092 --hook 'ssh {host} systemctl restart kafka' --dry-run"
-    ),
-    "brokers, up to three of a rack at once": (
-        "kafka-cluster restart -b b:9092 --hook ./restart.sh\\ {id} --roles brokers --at-once 3"
-    ),
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,21 +89,7 @@ class RestartOptions(ChangeOptions):
 @cluster_command(
     RestartOptions,
     answer="kraftops_cli.cluster.restart:RESTART",
-    examples=EXAMPLES,
-    help="""\
-Restart nodes by a command, one after another: brokers, rack by rack; then controllers, and the
-active one last.
-
-For each it waits until the node may stop, as safe-to-stop says; has other brokers lead its
-partitions; runs the command in a shell of this host; and waits until the node has registered as a
-new process, is unfenced, has all its log directories and is in sync, or as a controller has caught
-up. Then it leads again, and the next begins.
-
-It stops at the first node that does not come back, whose command fails, or that may not stop for
---stall-timeout. It can be killed at any moment: the same restart goes on with the nodes that are
-left. `operations` shows it, and `operations cancel restart` ends it and gives the leaders back.
-
-The metadata log is followed: by -C, or by the controllers that brokers name since Kafka 3.9.""",
+    **manual(__file__),
 )
 def restart(work: Work, options: RestartOptions) -> int:
     access = work.access

@@ -36,24 +36,13 @@ from kraftops_cli.cluster.options import (
 )
 from kraftops_cli.cluster.target import KeptImage, Target, target_of
 from kraftops_cli.cluster.unregister_check import Registrations, ask_registrations
-from kraftops_cli.syntax.chapters import chapters
+from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.syntax.values import Duration
 from kraftops_cli.terminal.outcomes import OutcomeReport, error_fields
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.prompts import agreed, can_ask
 
-EXAMPLES = {
-    "a broker that is gone": "kafka-cluster unregister -b localhost:9092 --id 3",
-    "what would be done": "kafka-cluster unregister -C localhost:9093 -i 3,101-120 --dry-run",
-    "in a script": "kafka-cluster unregister -b localhost:9092 --id 3 --if-registered --yes",
-    "all that have been gone for a day": (
-        "kafka-cluster unregister -C localhost:9093 --all-fenced --fenced-for 1d --format json"
-    ),
-}
-SECTIONS = {
-    **chapters(__file__, "unregister.txt"),
-}
 _REASON = (text("error", "code of the error"), text("message", "the error in words"))
 _BROKER = (
     number("id", "broker"),
@@ -134,9 +123,7 @@ class UnregisterOptions(TargetOptions):
 @subcommand(
     UnregisterOptions,
     answer="kraftops_cli.cluster.unregister:UNREGISTER",
-    examples=EXAMPLES,
-    sections=SECTIONS,
-    help="Unregister brokers that are stopped and hold no replicas.",
+    **manual(__file__),
 )
 def unregister(terminal: Terminal, options: UnregisterOptions) -> int:
     target = target_of(terminal, options)

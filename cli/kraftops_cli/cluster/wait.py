@@ -14,20 +14,13 @@ from kraftops.wire.config.settings import TIMEOUT
 from kraftops.wire.rpc.error_codes import may_pass
 from kraftops_cli.cluster.options import TargetOptions, subcommand
 from kraftops_cli.cluster.target import Target, target_of
+from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.escaping import escaped
 
 _PAUSE_SECONDS = 0.5  # between two looks: a script does not notice half a second
-EXAMPLES = {
-    "after a rolling restart": (
-        "kafka-cluster wait -b localhost:9092 --for brokers=3:unfenced --timeout 300"
-    ),
-    "before the next restart": (
-        "kafka-cluster wait -b b:9092 --for broker=103:unfenced --for no-under-replicated"
-    ),
-}
 
 
 WAIT = Answer((texts("conditions", "the conditions, which were true at one moment"),))
@@ -50,17 +43,7 @@ class WaitOptions(TargetOptions):
 @subcommand(
     WaitOptions,
     answer="kraftops_cli.cluster.wait:WAIT",
-    examples=EXAMPLES,
-    help="""\
-Wait until all conditions are true at the same moment.
-
-Conditions are brokers=N (at least N are registered, fenced or not),
-brokers=N:unfenced, broker=ID:fenced, broker=ID:unfenced, broker=ID:gone (it is not registered),
-broker=ID:empty (it has no replicas), no-under-replicated and no-reassignments.
-
-Addresses that refuse connections are tried again until --timeout is over. -C reads the metadata
-log, and needs CLUSTER_ACTION on the cluster. With -b, only Kafka 4.0 and later list fenced
-brokers.""",
+    **manual(__file__),
 )
 def wait(terminal: Terminal, options: WaitOptions) -> int:
     target = target_of(terminal, options)

@@ -9,9 +9,8 @@ import click
 
 from kraftops.recovery.refusal import PACK, RecoveryRefused
 from kraftops_cli.syntax.argparse4j import Argparse4j
-from kraftops_cli.syntax.chapters import chapters
+from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.command import tool_command
-from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.terminal.answer import FORM, print_answer
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.console import Console
@@ -21,38 +20,12 @@ from kraftops_terminal.findings import finding_blocks
 if TYPE_CHECKING:
     from kraftops.recovery.partitions.comparison import Comparison
 
-EXAMPLES = {
-    "which of two stopped brokers has the newest records": (
-        "kafka-storage compare /mnt/broker-101 /mnt/broker-102"
-    ),
-    "the same of archives, for a script": (
-        "kafka-storage compare broker-101.tar.gz broker-102.tar.gz --format json"
-    ),
-}
-SECTIONS = {
-    **chapters(__file__, "compare.txt", PACK=PACK),
-    **exit_status(
-        {
-            0: "nothing would be lost.",
-            2: "a start would cut records; or copies differ, and there is no metadata log that "
-            "tells which may lead.",
-            3: "two directories are of one node, or have the meta.properties of each other.",
-        }
-    ),
-}
-
 
 @tool_command(
     Argparse4j(kafkas=frozenset()),
     name="compare",
     answer="kraftops.recovery.answer:COMPARE",
-    examples=EXAMPLES,
-    sections=SECTIONS,
-    help="""\
-Compare the copies of partitions on the disks of several brokers: which is the newest, where they
-part, what is lost if a broker is gone for good, and which broker should start first.
-
-Nothing is locked or written.""",
+    **manual(__file__, PACK=PACK),
 )
 @click.argument(
     "names", metavar="DIR|ARCHIVE", nargs=-1, required=True, type=click.Path(readable=False)

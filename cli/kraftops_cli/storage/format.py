@@ -16,6 +16,7 @@ from kraftops_cli.storage.options import (
     warn_of_id,
 )
 from kraftops_cli.syntax.argparse4j import Argparse4j
+from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.command import tool_command
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.terminal.answer import print_answer
@@ -24,19 +25,6 @@ from kraftops_cli.terminal.streams import Terminal
 if TYPE_CHECKING:
     from kraftops.server.log_directory import LogDirectory
     from kraftops.storage.format.plan import FormatPlan, FormatRequest, Target
-
-EXAMPLES = {
-    "the first controller of a new cluster": (
-        'kafka-storage format -c server.properties -t "$CLUSTER_ID" --standalone'
-    ),
-    "a dry run": 'kafka-storage format -c server.properties -t "$CLUSTER_ID" -N -n',
-    "in a playbook or an init container: as often as you like": (
-        'kafka-storage format -c server.properties -t "$CLUSTER_ID" -N --ensure'
-    ),
-    "with a user, without the password in the process list": (
-        'kafka-storage format -c server.properties -t "$CLUSTER_ID" -s --add-scram-file users'
-    ),
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,13 +115,7 @@ class FormatOptions(NodeOptions):
     name="format",
     options=FormatOptions,
     answer="kraftops.storage.format.describe:FORMAT",
-    examples=EXAMPLES,
-    help="""\
-Format the log directories of a node: all that are not formatted, or none.
-
-With --ignore-formatted, a data directory that holds partitions but has lost its meta.properties
-gets a new one, if the metadata directory is formatted. It keeps the directory id that the metadata
-has for it, if that is certain.""",
+    **manual(__file__),
 )
 def format_(terminal: Terminal, options: FormatOptions) -> int:
     from kraftops.storage.format.describe import FORMAT, FormatOutcome

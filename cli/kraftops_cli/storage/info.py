@@ -10,6 +10,7 @@ import click
 
 from kraftops_cli.storage.options import NodeOptions
 from kraftops_cli.syntax.argparse4j import Argparse4j
+from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.command import tool_command
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.terminal.answer import print_answer
@@ -22,12 +23,6 @@ from kraftops_terminal.tables import table_of, table_text
 if TYPE_CHECKING:
     from kraftops.server.log_directory import LogDirectory
     from kraftops.storage.logdirs.describe import NodeState
-
-EXAMPLES = {
-    "the text of Kafka's tool": "kafka-storage info -c server.properties",
-    "a table of all that is known": "kafka-storage info -c server.properties --format table",
-    "the cluster id, for a script": "kafka-storage info -c server.properties --format json",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,8 +42,7 @@ class InfoOptions(NodeOptions):
     name="info",
     answer="kraftops.storage.logdirs.describe:INFO",
     options=InfoOptions,
-    examples=EXAMPLES,
-    help="Show the state of the log directories of a node, also of a running server.",
+    **manual(__file__),
 )
 def info(terminal: Terminal, options: InfoOptions) -> int:
     from kraftops.errors import StorageError

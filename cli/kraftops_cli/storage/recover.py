@@ -16,9 +16,8 @@ from kraftops.recovery.refusal import PACK
 from kraftops_cli.live.kafka_package import skip_kafka_clients
 from kraftops_cli.storage.options import NodeOptions, dry_run_option
 from kraftops_cli.syntax.argparse4j import Argparse4j
-from kraftops_cli.syntax.chapters import chapters
+from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.command import tool_command
-from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal, drop_output
@@ -31,24 +30,6 @@ if TYPE_CHECKING:
 
 _OF_A_RECOVERY = ("sources", "choice", "elect_newest", "unseen_brokers", "offline")
 _SECONDS = 5.0  # a follower forgets a dead leader after controller.quorum.fetch.timeout.ms, 2 s
-EXAMPLES = {
-    "the records that would be lost, with this controller's log alone": (
-        "kafka-storage recover -c server.properties --voters self --dry-run"
-    ),
-    "all controllers are lost: from a broker's copy": (
-        "kafka-storage recover -c server.properties --from data/__cluster_metadata-0 --voters self"
-    ),
-    "the same controllers under other names": (
-        "kafka-storage recover -c server.properties --from c2 --listener-hosts old-1=new-1"
-    ),
-    "the old log again, before a server is started": (
-        "kafka-storage recover -c server.properties --undo"
-    ),
-}
-SECTIONS = {
-    **chapters(__file__, "recover.txt", PACK=PACK),
-    **exit_status({0: "done, or nothing was to be done."}),
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,13 +135,7 @@ class RecoverOptions(NodeOptions, QuorumOptions):
     name="recover",
     answer="kraftops.recovery.answer:RECOVER",
     options=RecoverOptions,
-    examples=EXAMPLES,
-    sections=SECTIONS,
-    help="""\
-Write new voters to the metadata log of a stopped controller that has lost its quorum.
-
-The log of the highest epoch, then of the highest offset, is chosen; the names that it lacks are
-listed. Nothing is written before this is confirmed.""",
+    **manual(__file__, PACK=PACK),
 )
 def recover(terminal: Terminal, options: RecoverOptions) -> int:
     from kraftops.recovery.node_copies import opened_sources

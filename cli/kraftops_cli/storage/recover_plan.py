@@ -10,28 +10,12 @@ import click
 from kraftops.recovery.refusal import PACK
 from kraftops_cli.storage.recover import QuorumOptions
 from kraftops_cli.syntax.argparse4j import Argparse4j
-from kraftops_cli.syntax.chapters import chapters
+from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.command import tool_command
-from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.terminal.answer import FORM_ATTRIBUTES, print_answer
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.escaping import escaped
-
-EXAMPLES = {
-    "a controller and a broker are left": (
-        "kafka-storage recover-plan --from n1.tgz --from n101.tgz --voters 1 --output plan"
-    ),
-}
-SECTIONS = {
-    **chapters(__file__, "recover_plan.txt", PACK=PACK),
-    **exit_status(
-        {
-            0: "the plan is written; it says what is lost.",
-            2: "the plan is written, and records would be cut that --elect-newest keeps.",
-        }
-    ),
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,9 +54,7 @@ class RecoverPlanOptions(QuorumOptions):
     name="recover-plan",
     answer="kraftops.recovery.answer:RECOVER_PLAN",
     options=RecoverPlanOptions,
-    examples=EXAMPLES,
-    sections=SECTIONS,
-    help="Write scripts for all hosts of a cluster that has lost its quorum, and a page.",
+    **manual(__file__, PACK=PACK),
 )
 def recover_plan(terminal: Terminal, options: RecoverPlanOptions) -> int:
     from kraftops.recovery.answer import RECOVER_PLAN

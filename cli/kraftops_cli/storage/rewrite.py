@@ -13,6 +13,7 @@ from kraftops_cli.storage.options import (
     warn_of_id,
 )
 from kraftops_cli.syntax.argparse4j import Argparse4j
+from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.command import tool_command
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.syntax.values import Number
@@ -22,13 +23,6 @@ from kraftops_terminal.escaping import escaped
 
 if TYPE_CHECKING:
     from kraftops.storage.format.rewrite import Rewrite
-
-EXAMPLES = {
-    "a volume of an earlier cluster id": (
-        'kafka-storage rewrite -c server.properties --cluster-id "$CLUSTER_ID"'
-    ),
-    "directories of version 0": "kafka-storage rewrite -c server.properties --to-v1",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,14 +48,7 @@ class RewriteOptions(NodeOptions):
     name="rewrite",
     options=RewriteOptions,
     answer="kraftops.storage.format.describe:REWRITE",
-    examples=EXAMPLES,
-    help="""\
-Change the ids in the meta.properties of all formatted directories of a stopped node.
-
-The old file stays beside the new one as meta.properties.before-rewrite. What a server has written
-into its logs is not changed: the voters of a dynamic quorum keep their node ids. The node
-id of a directory is not changed if it has partitions that the metadata has on other brokers: the
-broker of the new id would set them aside.""",
+    **manual(__file__),
 )
 def rewrite(terminal: Terminal, options: RewriteOptions) -> int:
     from kraftops.image.verify.losses import refusal, takeover_by

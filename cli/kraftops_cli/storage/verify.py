@@ -12,9 +12,8 @@ import click
 from kraftops.findings.finding import Finding, Severity, exit_code, worst_first
 from kraftops_cli.storage.options import override_option
 from kraftops_cli.syntax.argparse4j import Argparse4j
-from kraftops_cli.syntax.chapters import chapters
+from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.command import tool_command
-from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.terminal.answer import FORM_ATTRIBUTES, print_answer
 from kraftops_cli.terminal.streams import Terminal
@@ -27,16 +26,6 @@ if TYPE_CHECKING:
     from kraftops.storage.logdirs.node import Node
     from kraftops.storage.verify.answer import VerifiedNode, VerifyAnswer
     from kraftops.storage.verify.release import AssumedRelease, Target
-
-EXAMPLES = {
-    "before a start": "kafka-storage verify -c server.properties",
-    "the nodes of a cluster": "kafka-storage verify -c n1.properties -c n2.properties",
-    "before an upgrade": "kafka-storage verify -c server.properties --kafka-home /opt/kafka-4.3.1",
-}
-SECTIONS = {
-    **chapters(__file__, "verify.txt"),
-    **exit_status({0: "the servers would start.", 2: "there are findings."}),
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,17 +72,7 @@ class VerifyOptions:
     name="verify",
     answer="kraftops.storage.verify.answer:VERIFY",
     options=VerifyOptions,
-    examples=EXAMPLES,
-    sections=SECTIONS,
-    help="""\
-Check whether a server with this configuration would start on its directories, and have a quorum.
-
-One line for each finding, the worst first, with its cure; on a terminal, a table of the nodes and
-their findings. A finding is a loss (records or metadata are lost, or the next start loses them),
-stops a server, is a risk, or a note; in a pipe, notes go to standard error. It predicts what
-Kafka's loader makes of each partition and of the metadata log, and compares the partitions on disk
-with the metadata. Several configurations are taken for the nodes of one cluster, and are also
-checked against each other. Nothing is locked or written.""",
+    **manual(__file__),
 )
 def verify(terminal: Terminal, options: VerifyOptions) -> int:
     from kraftops.image.verify.nodes import verify_nodes

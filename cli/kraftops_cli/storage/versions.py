@@ -9,6 +9,7 @@ from operator import itemgetter
 import click
 
 from kraftops_cli.syntax.argparse4j import Argparse4j
+from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.command import tool_command
 from kraftops_cli.terminal.answer import FORM, print_answer
 from kraftops_cli.terminal.streams import Terminal
@@ -17,10 +18,7 @@ from kraftops_cli.terminal.streams import Terminal
 @tool_command(
     Argparse4j(ours=frozenset({"form"})),
     name="random-uuid",
-    examples={
-        "a cluster id": "kafka-storage random-uuid",
-    },
-    help="Print a new random UUID: 22 characters of URL-safe base64 that do not begin with a dash.",
+    **manual(__file__, "random_uuid.txt"),
 )
 @FORM
 def random_uuid(terminal: Terminal, /, form: str) -> None:
@@ -33,10 +31,7 @@ def random_uuid(terminal: Terminal, /, form: str) -> None:
 @tool_command(
     Argparse4j(ours=frozenset({"form"})),
     name="version-mapping",
-    examples={
-        "what Kafka 3.9 formats with": "kafka-storage version-mapping -r 3.9",
-    },
-    help="Show the metadata version of a release, and the level of each feature that goes with it.",
+    **manual(__file__, "version_mapping.txt"),
 )
 @click.option(
     "--release-version",
@@ -71,12 +66,7 @@ def version_mapping(terminal: Terminal, /, release_version: str | None, form: st
 @tool_command(
     Argparse4j(ours=frozenset({"form"})),
     name="feature-dependencies",
-    examples={
-        "what eligible leader replicas need": (
-            "kafka-storage feature-dependencies -f eligible.leader.replicas.version=1"
-        ),
-    },
-    help="Show which levels of other features a feature level needs.",
+    **manual(__file__, "feature_dependencies.txt"),
 )
 @click.option(
     "--feature",

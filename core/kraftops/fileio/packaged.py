@@ -13,7 +13,10 @@ def packaged_text(module: str, name: str) -> str:
 
 
 def packaged_parts(module: str, name: str, mark: str) -> dict[str, str]:
-    """Return the parts of such a file by title; each begins with a line of *mark* and title."""
-    text = packaged_text(module, name)
-    parts = re.split(f"^{re.escape(mark)}", text, flags=re.MULTILINE)[1:]
+    """Return the parts of such a file by title; each begins with a line of *mark* and title.
+
+    What comes before them has an empty title.
+    """
+    text = f"\n{packaged_text(module, name)}"
+    parts = re.split(f"^{re.escape(mark)}", text, flags=re.MULTILINE)
     return {title: body for title, _, body in (part.partition("\n") for part in parts)}

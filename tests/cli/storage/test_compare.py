@@ -8,7 +8,7 @@ import tarfile
 from pathlib import Path
 from typing import Any
 
-from kraftops_cli.storage.compare import SECTIONS
+from kraftops_cli.storage.compare import compare
 from tests.helpers.logs.metadata_logs import no_ops, write_log
 from tests.helpers.nodes.broker_disks import ORDERS, broker_disk
 from tests.helpers.nodes.lost_quorums import BEGINNING
@@ -149,7 +149,7 @@ def test_small_archives_are_enough_after_a_clean_stop(tmp_path: Path) -> None:
     (disks[1] / ".kafka_cleanshutdown").touch()
     (disks[1] / "recovery-point-offset-checkpoint").write_text("0\n1\norders 0 303\n")
     whole = compared(tmp_path, *disks, code=2)
-    page = " ".join(SECTIONS["How copies compare"].split())
+    page = " ".join(compare.sections["How copies compare"].split())
     command = page[page.index("find /var/lib/kafka") : page.index(" -T - ") + len(" -T -")]
     for disk in disks:
         line = command.replace("/var/lib/kafka", str(disk)).replace("node-N", disk.name)

@@ -37,6 +37,7 @@ from kraftops_cli.cluster.moving.access import (
 from kraftops_cli.cluster.moving.operations_output import print_steered, show_operations
 from kraftops_cli.cluster.moving.plans import BROKER, PLAN, shown_plan
 from kraftops_cli.cluster.options import PlanOptions, ids_option, refuse_together
+from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.given import given_options
 from kraftops_cli.syntax.option_fields import argument, option
 from kraftops_terminal.escaping import escaped
@@ -71,17 +72,6 @@ ANSWER = Answer(
     ),
     "The outcome; with --dry-run a plan; of status and cancel as of the command operations.",
 )
-EXAMPLES = {
-    "take two brokers out": "kafka-cluster decommission -b b:9092 -C c:9093 --id 103,104",
-    "look at the plan": (
-        "kafka-cluster decommission -b b:9092 --id 103 --dry-run --format json > plan.json"
-    ),
-    "in a script: empty it, stop it, then the same again to unregister it": (
-        "kafka-cluster decommission -b b:9092 --id 103 --no-wait --yes"
-    ),
-    "how far is it?": "kafka-cluster decommission status -b b:9092 --id 103",
-    "take it back": "kafka-cluster decommission cancel -b b:9092 --id 103 --plan plan.json",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,23 +100,7 @@ class DecommissionOptions(PlanOptions):
 @cluster_command(
     DecommissionOptions,
     answer="kraftops_cli.cluster.moving.decommission:ANSWER",
-    examples=EXAMPLES,
-    help="""\
-Take brokers out of a cluster: move their replicas away, wait until they are stopped, unregister
-them.
-
-The plan is shown and must be confirmed. It keeps the replicas of a partition in as many racks as
-they can be in, loads brokers evenly, and moves nothing else. Batch by batch, Kafka copies the
-replicas. When the brokers are empty, they are to be stopped; once they are fenced, they are
-unregistered.
-
-It can be killed at any moment. Run it again, and it goes on. All state is in the cluster. `status`
-shows the progress, without --id of all brokers that are leaving; `cancel` ends reassignments in
-flight, and with --plan also moves back what has been moved.
-
-With Kafka 4.3 no new partitions come to the brokers meanwhile. With -C as well as -b, the metadata
-log is followed instead of asking a broker every second, the brokers stay closed for new
-partitions until they are down, and settings are removed also from brokers that are down.""",
+    **manual(__file__),
 )
 def decommission(work: Work, options: DecommissionOptions) -> int:
     brokers = frozenset(options.ids)

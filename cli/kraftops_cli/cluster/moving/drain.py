@@ -24,6 +24,7 @@ from kraftops_cli.cluster.options import (
     ids_option,
     single_replica_option,
 )
+from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.option_fields import option
 from kraftops_terminal.tables import Table, table_text
 
@@ -49,11 +50,6 @@ LEADERS = Answer(
         texts("stayingPartitions", "partitions that are still led as before"),
     )
 )
-_AFTER = {"after a restart": "kafka-cluster undrain -b b:9092 --plan leaders.json"}
-EXAMPLES = {
-    "before a restart": "kafka-cluster drain -b b:9092 --id 103 --save leaders.json",
-    **_AFTER,
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,13 +78,7 @@ class UndrainOptions(ChangeOptions):
 @cluster_command(
     DrainOptions,
     answer="kraftops_cli.cluster.moving.drain:LEADERS",
-    examples=EXAMPLES,
-    help="""\
-Move leaders away from brokers: their replicas go to the end of the lists, and others are elected.
-
-No data is moved: the sets of replicas stay. --save keeps the old order, for `undrain`.
-Partitions that nobody else can lead are listed; the exit code is then 2, unless they have a single
-replica and --allow-single-replica is given.""",
+    **manual(__file__),
 )
 def drain(work: Work, options: DrainOptions) -> int:
     access, brokers = work.access, frozenset(options.ids)
@@ -136,12 +126,7 @@ def _save(path: str, moves: Sequence[Move]) -> None:
 @cluster_command(
     UndrainOptions,
     answer="kraftops_cli.cluster.moving.drain:LEADERS",
-    examples=_AFTER,
-    help="""\
-Give replica lists the order that they had before a drain, and have the first replicas lead.
-
-Partitions that have other replicas by now, or whose first replica is not in sync, are listed; the
-exit code is then 2.""",
+    **manual(__file__, "undrain.txt"),
 )
 def undrain(work: Work, options: UndrainOptions) -> int:
     access = work.access

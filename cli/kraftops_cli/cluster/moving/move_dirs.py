@@ -17,14 +17,9 @@ from kraftops.wire.admin.log_dirs import ask_log_dirs
 from kraftops_cli.cluster.moving.access import Work, check_registered, cluster_command, move_options
 from kraftops_cli.cluster.moving.plans import print_directories
 from kraftops_cli.cluster.options import MovingOptions
+from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.syntax.values import JavaInteger
-
-EXAMPLES = {
-    "empty a full disk": (
-        "kafka-cluster move-dirs -b b:9092 --id 104 --from-dir /disk1/kafka --to-dir /disk2/kafka"
-    ),
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,15 +49,7 @@ class MoveDirsOptions(MovingOptions):
 @cluster_command(
     MoveDirsOptions,
     answer="kraftops_cli.cluster.moving.plans:MOVE_DIRS",
-    examples=EXAMPLES,
-    help="""\
-Empty a log directory of a broker with several: a full or suspect disk that is still online. Its
-replicas move into other directories of the same broker, to where the most room is.
-
-The plan is shown and must be confirmed, and is refused if there is too little room. Kafka puts new
-partitions into the directory that has the fewest, which is then the empty one: cordon it (Kafka
-4.3). If it is killed, run it again, or resume it by `operations`. A directory that has failed is a
-case for repair.""",
+    **manual(__file__),
 )
 def move_dirs(work: Work, options: MoveDirsOptions) -> int:
     access, broker, source = work.access, options.broker, options.source

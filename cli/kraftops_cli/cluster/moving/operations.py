@@ -27,15 +27,11 @@ from kraftops_cli.cluster.options import (
     stall_option,
     throttle_option,
 )
+from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.option_fields import argument
 
 ACTIONS = ("cancel", "resume", "clear-throttles")
 _DONE = {"cancel": "is cancelled", "clear-throttles": "its throttles are removed"}
-EXAMPLES = {
-    "what is under way, and does it move?": "kafka-cluster operations -b b:9092",
-    "end it": "kafka-cluster operations cancel decommission-104 -b b:9092",
-    "remove throttles of others": "kafka-cluster operations clear-throttles throttles -b b:9092",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,23 +54,7 @@ class OperationsOptions(ChangeOptions):
 @cluster_command(
     OperationsOptions,
     answer="kraftops.reassign.answer:ANSWER",
-    examples=EXAMPLES,
-    help="""\
-Show all that is under way: decommissions, rebalances, drains, restarts, reassignments, throttles
-and cordons of kafka-cluster and of others; who does it, since when, how far it is, and why it does
-not move.
-
-It looks twice, a few seconds apart, for the rate and the time left. An operation of kafka-cluster
-has marks in the configuration of brokers, whose names say who began it; others are shown as
-`reassignments`, `throttles` and `cordon-ID`. A reassignment does not tell who asked for it: during
-a rebalance, all count as its own. What is in force although nobody works on it any more is
-left-over.
-
-`cancel` ends reassignments in flight of the operations that are named, and removes their throttles,
-cordons and marks; what has been moved stays. After a restart it gives leaders back.
-`clear-throttles` removes their throttles only. `resume` goes on with a decommission; for all others
-it waits for the end of what is in flight, and then removes throttles and marks. To plan again, run
-rebalance itself.""",
+    **manual(__file__),
 )
 def operations(work: Work, options: OperationsOptions) -> int:
     access, action = work.access, options.action

@@ -10,24 +10,13 @@ from kraftops.reassign.moves import refuse_others
 from kraftops_cli.cluster.moving.access import Work, cluster_command, limits_of
 from kraftops_cli.cluster.moving.plans import carry_out, shown_plan
 from kraftops_cli.cluster.options import PlanOptions
-
-EXAMPLES = {
-    "look at the plan": "kafka-cluster rebalance -b b:9092 --dry-run",
-    "carry it out, with 50 MiB a second": "kafka-cluster rebalance -b b:9092 --throttle 50M --yes",
-}
+from kraftops_cli.syntax.chapters import manual
 
 
 @cluster_command(
     PlanOptions,
     answer="kraftops_cli.cluster.moving.plans:PLAN",
-    examples=EXAMPLES,
-    help="""\
-Give all brokers the same number of bytes, and then of replicas, with as few copies as possible: for
-example, after brokers were added.
-
-The plan is shown and must be confirmed. It keeps the replicas of a partition in as many racks as
-they can be in. Bytes within 5 % of the mean are even enough. If it is killed, run it again: it goes
-on beside what is in flight.""",
+    **manual(__file__),
 )
 def rebalance(work: Work, options: PlanOptions) -> int:
     access = work.access

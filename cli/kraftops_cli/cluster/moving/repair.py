@@ -34,18 +34,12 @@ from kraftops_cli.cluster.moving.access import (
 )
 from kraftops_cli.cluster.moving.plans import PLAN, shown_plan
 from kraftops_cli.cluster.options import NewPlanOptions, ids_option
+from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.option_fields import option
 from kraftops_terminal.escaping import escaped
 
 if TYPE_CHECKING:
     from kraftops.recovery.partitions.comparison import ComparedCopy
-
-EXAMPLES = {
-    "broker 105 is gone for good": "kafka-cluster repair -b b:9092 -C c:9093 --id 105",
-    "also let a replica lead that lacks records": (
-        "kafka-cluster repair -b b:9092 --id 105 --elect-unclean orders-3"
-    ),
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,19 +65,7 @@ class RepairOptions(NewPlanOptions):
 @cluster_command(
     RepairOptions,
     answer="kraftops_cli.cluster.moving.repair:REPAIR",
-    examples=EXAMPLES,
-    help="""\
-Give others the replicas of brokers that are down for good; of a broker that runs, those in its
-failed log directories.
-
-The plan is shown and must be confirmed. A partition with a leader gets a copy of it. One without a
-leader is listed with what is left: the brokers that had all acknowledged records (from the metadata
-log, with -C), and running replicas that lack records. One of these leads only if the partition is
-named by --elect-unclean: records that it lacks are lost. Only the disks of the brokers tell how
-many these are (--from).
-
-Each partition has an outcome; the exit code is 2 if some cannot be repaired. Nobody is
-unregistered: decommission does that. If it is killed, run it again.""",
+    **manual(__file__),
 )
 def repair(work: Work, options: RepairOptions) -> int:
     access = work.access

@@ -12,15 +12,10 @@ from kraftops.reassign.moves import refuse_others
 from kraftops_cli.cluster.moving.access import Work, check_topics, cluster_command, limits_of
 from kraftops_cli.cluster.moving.plans import carry_out, shown_plan
 from kraftops_cli.cluster.options import NewPlanOptions, names_option
+from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.syntax.values import Number
 
-EXAMPLES = {
-    "look at the plan": "kafka-cluster replication -b b:9092 --topic orders --factor 3 --dry-run",
-    "carry it out, with 50 MiB a second": (
-        "kafka-cluster replication -b b:9092 --topic orders --factor 3 --throttle 50M --yes"
-    ),
-}
 _MOST_REPLICAS = 1000  # more than any cluster has brokers
 
 
@@ -43,13 +38,7 @@ class ReplicationOptions(NewPlanOptions):
 @cluster_command(
     ReplicationOptions,
     answer="kraftops_cli.cluster.moving.plans:PLAN",
-    examples=EXAMPLES,
-    help="""\
-Give topics another number of replicas, and move nothing else.
-
-The plan is shown and must be confirmed. New replicas come to as many racks as they can be in, and
-load brokers evenly. Of replicas that go, those that are not in sync are the first; the leader's
-stays. If it is killed, run it again: it goes on where the cluster is.""",
+    **manual(__file__),
 )
 def replication(work: Work, options: ReplicationOptions) -> int:
     access, factor = work.access, options.factor

@@ -29,12 +29,7 @@ from kraftops_cli.cluster.options import (
     names_option,
     single_replica_option,
 )
-
-EXAMPLES = {
-    "before a restart": "kafka-cluster safe-to-stop -b b:9092 --id 103",
-    "all of a rack at once": "kafka-cluster safe-to-stop -b b:9092 --id 103,104,105",
-    "which node may be restarted?": "kafka-cluster safe-to-stop -b b:9092",
-}
+from kraftops_cli.syntax.chapters import manual
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,22 +46,7 @@ class StopOptions(AccessOptions):
     StopOptions,
     needs_brokers=False,
     answer="kraftops_cli.cluster.moving.safe_to_stop:SAFE_TO_STOP",
-    examples=EXAMPLES,
-    help="""\
-Tell whether brokers and controllers can be stopped, all at once: exit code 0, or 2 if a partition
-would go offline or under min.insync.replicas, or the quorum would lose its majority. Without --id,
-each node is listed with its answer.
-
-Existing problems do not count: partitions without a leader, nodes that are down. A controller may
-stop if those that stay are a majority of the voters, and have all records of the log now.
-Partitions of a single replica go offline with their broker: they are counted separately. With
---allow-single-replica they do not keep a broker from stopping; neither do partitions of an
---exclude-topic.
-
-With -b, a broker tells min.insync.replicas of each topic, with its own default. With -C alone, it
-is read from the metadata log, which does not have the defaults of server.properties: --min-isr
-gives them, and without it 1 is assumed, and marked. Controllers need DESCRIBE on the cluster to be
-seen.""",
+    **manual(__file__),
 )
 def safe_to_stop(work: Work, options: StopOptions) -> int:
     access, nodes = work.access, frozenset(options.ids)
