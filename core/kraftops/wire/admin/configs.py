@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
-from kraftops.wire.rpc.connection import Connection
+from kraftops.wire.rpc.connection import Connection, refuse_error
 
 UNKNOWN_TOPIC_OR_PARTITION = 3  # `Errors` of Kafka
 
@@ -70,7 +70,7 @@ def describe_configs(
     for resource in answer.results:
         if resource.error_code == UNKNOWN_TOPIC_OR_PARTITION:
             continue
-        connection.refuse_error(resource, "DESCRIBE_CONFIGS")
+        refuse_error(connection, resource, "DESCRIBE_CONFIGS")
         own = _OWN_SOURCES[kind] if resource.resource_name != DEFAULTS else _SOURCE_OF_DEFAULTS
         by_name[resource.resource_name] = {
             config.name: ConfigValue(config.value, config.config_source == own)
@@ -109,4 +109,4 @@ def alter_configs(
     )
     for response in answer.responses:
         if response.error_code != UNKNOWN_TOPIC_OR_PARTITION:
-            connection.refuse_error(response, "ALTER_CONFIGS")
+            refuse_error(connection, response, "ALTER_CONFIGS")

@@ -9,7 +9,7 @@ from kraftops.placement.disks import DiskReplica, LogDirectory
 from kraftops.placement.placement import TopicPartition
 from kraftops.wire.admin.replicas import Refusal, refusal
 from kraftops.wire.net.codec import Answer
-from kraftops.wire.rpc.connection import Connection
+from kraftops.wire.rpc.connection import Connection, refuse_error
 
 REPLICA_NOT_AVAILABLE = 9  # `Errors` of Kafka
 
@@ -31,7 +31,7 @@ def ask_log_dirs(
     topics = [{"topic": topic, "partitions": numbers} for topic, numbers in asked.items()]
     answer = connection.ask("DescribeLogDirs", topics=None if partitions is None else topics)
     # Before version 3 a user who may not see them gets an empty list.
-    connection.refuse_error(answer, "DESCRIBE")
+    refuse_error(connection, answer, "DESCRIBE")
     return [
         LogDirectory(
             directory.log_dir,

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from kraftops.errors import AnswerError
 from kraftops.placement.placement import BrokerPlace, Placement, Replicas, TopicPartition
 from kraftops.wire.rpc.cluster import describe_cluster, lists_fenced
-from kraftops.wire.rpc.connection import Connection
+from kraftops.wire.rpc.connection import Connection, refuse_error
 
 NO_REASSIGNMENT_IN_PROGRESS = 85  # `Errors` of Kafka
 # For the controller to answer, so that the answer comes before our own timeout.
@@ -64,7 +64,7 @@ def list_reassignments(connection: Connection) -> dict[TopicPartition, Replicas]
         WireError: the request fails.
     """
     answer = connection.ask("ListPartitionReassignments", timeout_ms=_TIMEOUT_MS, topics=None)
-    connection.refuse_error(answer, "DESCRIBE")
+    refuse_error(connection, answer, "DESCRIBE")
     return {
         TopicPartition(topic.name, partition.partition_index): Replicas(
             tuple(partition.replicas),
@@ -109,7 +109,7 @@ def alter_reassignments(
         allow_replication_factor_change=changes_counts,
         topics=[{"name": name, "partitions": partitions} for name, partitions in topics.items()],
     )
-    connection.refuse_error(answer, "ALTER")
+    refuse_error(connection, answer, "ALTER")
     return {
         TopicPartition(topic.name, partition.partition_index): refusal(
             connection, partition.error_code, partition.error_message
@@ -149,7 +149,7 @@ def elect_leaders(
         ],
         timeout_ms=_TIMEOUT_MS,
     )
-    connection.refuse_error(answer, "ALTER")
+    refuse_error(connection, answer, "ALTER")
     return {
         TopicPartition(topic.topic, partition.partition_id): refusal(
             connection, partition.error_code, partition.error_message

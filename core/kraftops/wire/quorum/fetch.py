@@ -14,7 +14,7 @@ from kraftops.wire.net.addresses import Address
 from kraftops.wire.net.codec import Answer
 from kraftops.wire.net.deadline import Deadline
 from kraftops.wire.rpc.cluster import describe_cluster, metadata_partition
-from kraftops.wire.rpc.connection import Connection, PendingRequest
+from kraftops.wire.rpc.connection import Connection, PendingRequest, refuse_error
 from kraftops.wire.rpc.endpoints import other_cluster
 from kraftops.wire.rpc.error_codes import (
     BROKER_NOT_AVAILABLE,
@@ -130,7 +130,7 @@ def fetch(connection: Connection, request: FetchRequest, deadline: Deadline) -> 
     )
     if answer.error_code == INCONSISTENT_CLUSTER_ID:
         raise other_cluster(connection.address, _cluster_id(connection), request.cluster_id)
-    connection.refuse_error(answer, _PERMISSION)
+    refuse_error(connection, answer, _PERMISSION)
     partition = metadata_partition(connection, answer.responses)
     leader = partition.current_leader
     leader_id = leader.leader_id if leader else -1
@@ -198,7 +198,7 @@ def receive_snapshot_chunk(
     answer = connection.receive(pending, deadline)
     if answer.error_code == _PARTITION_ERROR:
         return None  # all errors of the partition look like this (4.3.1)
-    connection.refuse_error(answer, _PERMISSION)
+    refuse_error(connection, answer, _PERMISSION)
     partition = metadata_partition(connection, answer.topics)
     if partition.error_code:
         return None

@@ -9,7 +9,13 @@ from typing import NamedTuple
 from kraftops.errors import AnswerError, UnknownOutcomeError, WireError
 from kraftops.wire.net.addresses import Address
 from kraftops.wire.net.codec import Answer
-from kraftops.wire.rpc.connection import UNKNOWN_HINT, Connection, NodeKind, VersionRange
+from kraftops.wire.rpc.connection import (
+    UNKNOWN_HINT,
+    Connection,
+    NodeKind,
+    VersionRange,
+    refuse_error,
+)
 from kraftops.wire.rpc.error_codes import BROKER_ID_NOT_REGISTERED, REQUEST_TIMED_OUT
 
 METADATA_TOPIC = "__cluster_metadata"  # `log/files.py` costs a command of the cluster its start
@@ -99,7 +105,7 @@ def describe_cluster(connection: Connection, *, with_fenced: bool = False) -> Cl
         endpoint_type=_ENDPOINT_TYPES[kind],
         include_fenced_brokers=with_fenced,
     )
-    connection.refuse_error(answer, "ALTER")
+    refuse_error(connection, answer, "ALTER")
     is_broker = kind is NodeKind.BROKER  # before version 2 it lists the unfenced ones only
     nodes = [
         ClusterNode(
@@ -144,9 +150,9 @@ def describe_quorum(connection: Connection) -> QuorumInfo:
         "DescribeQuorum",
         topics=[{"topic_name": METADATA_TOPIC, "partitions": [{"partition_index": 0}]}],
     )
-    connection.refuse_error(answer, "DESCRIBE")
+    refuse_error(connection, answer, "DESCRIBE")
     partition = metadata_partition(connection, answer.topics)
-    connection.refuse_error(partition, "DESCRIBE")
+    refuse_error(connection, partition, "DESCRIBE")
     return QuorumInfo(
         partition.leader_id,
         partition.leader_epoch,
@@ -190,7 +196,7 @@ def api_versions(connection: Connection) -> NodeApiVersions:
     answer = connection.ask(
         "ApiVersions", client_software_name="kraftops", client_software_version="unknown"
     )
-    connection.refuse_error(answer)
+    refuse_error(connection, answer)
     supported = {
         f.name: VersionRange(f.min_version, f.max_version) for f in answer.supported_features
     }
@@ -246,4 +252,4 @@ def unregister_broker(connection: Connection, broker_id: int) -> None:
             error_code=BROKER_ID_NOT_REGISTERED,
             broker=broker_id,
         )
-    connection.refuse_error(answer, "ALTER")
+    refuse_error(connection, answer, "ALTER")

@@ -169,16 +169,6 @@ class Connection:
             self.address, reason, hint="is it a Kafka that answers there?", code="not-kafka"
         )
 
-    def refuse_error(self, answer: Answer, permission: str = "") -> None:
-        """Refuse an answer, or a part of one, that is an error; *permission* as of `error_of`.
-
-        Raises:
-            AnswerError: it is.
-        """
-        if answer.error_code:
-            message = getattr(answer, "error_message", None)
-            raise self.error_of(answer.error_code, message, permission)
-
     def error_of(self, code: int, message: str | None, permission: str = "") -> AnswerError:
         """Return the error of an answer's code, with the server's message and a hint.
 
@@ -241,7 +231,7 @@ class Connection:
         }
         if answer.error_code == UNSUPPORTED_VERSION:
             raise self._too_old("Kafka 2.3 or earlier")
-        self.refuse_error(answer)
+        refuse_error(self, answer)
         quorum = served.get(DESCRIBE_QUORUM, VersionRange(0, 0))
         if quorum.last < _KRAFT_QUORUM_VERSION:
             fetch = served.get(FETCH)
@@ -267,6 +257,17 @@ class Connection:
         return WireError.at(
             self.address, reason, hint=f"its APIs are those of {release}", code="not-supported"
         )
+
+
+def refuse_error(connection: Connection, answer: Answer, permission: str = "") -> None:
+    """Refuse an answer, or a part of one, that is an error; *permission* as of `error_of`.
+
+    Raises:
+        AnswerError: it is.
+    """
+    if answer.error_code:
+        message = getattr(answer, "error_message", None)
+        raise connection.error_of(answer.error_code, message, permission)
 
 
 @cache

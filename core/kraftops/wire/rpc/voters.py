@@ -9,7 +9,7 @@ from uuid import UUID
 from kraftops.errors import RefusedError
 from kraftops.wire.net.addresses import Address
 from kraftops.wire.net.codec import Answer
-from kraftops.wire.rpc.connection import Connection
+from kraftops.wire.rpc.connection import Connection, refuse_error
 from kraftops.wire.rpc.error_codes import UNSUPPORTED_VERSION
 
 Listener = tuple[str, Address]
@@ -71,4 +71,4 @@ def _check(connection: Connection, answer: Answer) -> None:
             STATIC_HINT,
             code="static-quorum",
         )
-    connection.refuse_error(answer, "ALTER")
+    refuse_error(connection, answer, "ALTER")
