@@ -11,6 +11,7 @@ import click
 
 from kraftops.errors import RefusedError, SourceError, UsageError
 from kraftops_cli.syntax.argparse4j import Argparse4j
+from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.command import ToolGroup, tool_command
 from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.terminal.streams import Terminal
@@ -69,13 +70,7 @@ def completions() -> None:
 @tool_command(
     Argparse4j(expands_files=False),
     name="install",
-    examples={
-        "for another shell than $SHELL": "kraftops completions install --shell zsh",
-    },
-    sections=exit_status(),
-    help="""\
-Write the completions for this user, and say how they are loaded. Files of an earlier install are
-replaced, others of the same name never. A package (.deb, .rpm) has them already, for all users.""",
+    **manual(__file__, "completions_install.txt"),
 )
 @click.option("--shell", type=click.Choice(tuple(SHELLS)), help="The shell. Default: $SHELL.")
 def install(terminal: Terminal, /, shell: str | None) -> int:

@@ -8,8 +8,8 @@ import click
 
 from kraftops.errors import UsageError
 from kraftops_cli.syntax.argparse4j import Argparse4j, nearest
+from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.command import ToolCommand, paragraphs
-from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.terminal.streams import Terminal
 
 _MOST_PLACES = 3
@@ -22,14 +22,7 @@ _OF_TITLE = 99
     cls=ToolCommand,
     syntax=Argparse4j(expands_files=False),
     name="help",
-    examples={
-        "the commands of a tool": "kraftops help cluster",
-        "how conditions of --where are written": "kraftops help conditions",
-    },
-    sections=exit_status(),
-    help="""\
-Show the help of a command, or a chapter of the manual, as "exit status" or conditions. Without a
-TOPIC, list them.""",
+    **manual(__file__),
 )
 @click.argument("topic", metavar="[TOPIC…]", nargs=-1)
 @click.pass_context

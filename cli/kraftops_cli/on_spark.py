@@ -28,6 +28,7 @@ from kraftops_cli.spark.options import (
 )
 from kraftops_cli.syntax import jopt
 from kraftops_cli.syntax.argparse4j import Argparse4j
+from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.command import GroupedCommand, ToolGroup
 from kraftops_cli.syntax.environment import SPARK, environment
 from kraftops_cli.syntax.exit_status import exit_status
@@ -143,16 +144,7 @@ def report(ctx: click.Context, options: ReportOptions) -> int:
     options=partial(IndexOptions, spark=True),
     params=parameters(IndexOptions, "directory", *OF_SPARK_COMMANDS),
     groups=GROUPS,
-    sections=exit_status(),
-    examples={
-        "list a bucket of logs": "kraftops spark index s3://b/topics",
-    },
-    help="""\
-List offsets, newest times and counts of all segments below DIRECTORY.
-
-The list is _kraftops-segments.parquet there. Later runs read only new and changed segments.
-Tables of the data source leave out segments in which the list says that no record can match, and
-the list itself answers questions about ends and counts.""",
+    **manual(__file__, "spark_index.txt"),
 )
 @click.pass_context
 def index(ctx: click.Context, options: IndexOptions) -> int:

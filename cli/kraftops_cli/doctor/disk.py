@@ -14,8 +14,8 @@ import click
 
 from kraftops_cli.doctor.options import ExaminedOptions
 from kraftops_cli.syntax.argparse4j import Argparse4j
+from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.command import tool_command
-from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.syntax.values import Number
 from kraftops_cli.terminal.answer import FORM_ATTRIBUTES, print_answer
@@ -39,26 +39,6 @@ _TOLD = (
     "a broker tells the sizes of logs and the free room alone: not indexes, what waits for"
     " deletion, what files take ON DISK, or GROWTH"
 )
-EXAMPLES = {
-    "the disk is full: which topic?": "kraftops disk -c server.properties",
-    "all partitions of some log directories": "kraftops disk /var/kafka-1 --group-by partition",
-    "why is nothing deleted?": "kraftops disk -c server.properties --why orders-3",
-    "the disks of a running cluster": "kraftops disk -b localhost:9092",
-}
-SECTIONS = {
-    "What is counted": """\
-Sizes come from the names of files and from stat: no data is read. BYTES is what ls shows, ON DISK
-what the file system has given: less where files are sparse, as the preallocated indexes of active
-segments (10 MiB each). Rows are in the order of ON DISK. DELETED is what a broker has renamed, and
-removes a minute later (file.delete.delay.ms), or at its next start. ELSEWHERE is what takes room on
-the same file system outside of these log directories. An archive tells the sizes of files alone:
-nothing of its disk.
-
-Rates come from the times at which segments were last written. GROWTH leaves out what retention will
-delete: a log whose beginning has been deleted loses each day as much as was written on its first
-remaining day. With --bootstrap-server, only the sizes of logs and the free room are known.""",
-    **exit_status(),
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,14 +74,7 @@ class DiskOptions(ExaminedOptions):
     name="disk",
     answer="kraftops.disk.answer:DISK",
     options=DiskOptions,
-    examples=EXAMPLES,
-    sections=SECTIONS,
-    help="""\
-Show what takes the room on the disks of brokers, and what grows: by directory, then by topic,
-partition or broker.
-
-WHAT are log directories, and archives of them. Without any, the configuration of the Kafka that
-runs on this host names them.""",
+    **manual(__file__),
 )
 def disk(terminal: Terminal, options: DiskOptions) -> int:
     """Print the sizes; return the exit code."""

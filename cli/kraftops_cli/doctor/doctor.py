@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from kraftops_cli.doctor.options import ExaminedOptions
 from kraftops_cli.syntax.argparse4j import Argparse4j
+from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.command import tool_command
-from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.syntax.shared_options import OVERWRITE_ATTRIBUTES
 from kraftops_cli.terminal.answer import FORM_ATTRIBUTES, print_answer
@@ -27,35 +27,6 @@ if TYPE_CHECKING:
     from kraftops.checkup.examination import Examination
     from kraftops.errors import SourceError
     from kraftops_terminal.console import Console
-
-EXAMPLES = {
-    "what is wrong with the Kafka of this host?": "kraftops doctor",
-    "a node that does not start": "kraftops doctor -c server.properties",
-    "directories and archives of several nodes": "kraftops doctor node-1 node-2.tar.gz",
-    "a running cluster": "kraftops doctor -b localhost:9092 -C localhost:9093",
-    "what is new since yesterday": "kraftops doctor --baseline yesterday.json --format json",
-}
-SECTIONS = {
-    "What is looked at": """\
-Configurations: whether Kafka takes them, whether a start takes the directories, what Kafka's loader
-makes of partitions and of the metadata log, and the disks against the metadata. Several nodes:
-whether they are one cluster, histories that diverge, records that a start would cut. Metadata:
-states that no server makes, brokers that are down, incidents of the last day, features behind the
-release. Disks: room, the days left, retention that does not work, hanging transactions.
-Certificates: those that end within 30 days. A running cluster (-b, -C): whether its quorum has a
-leader, and its voters run; problems of partitions by cause, and operations that were left over.
-
-Nothing is written, and only -b and -C use the network. Each check has its own limit of time, and
-one that fails does not stop the others: the table of checks has the reason. Without --deep
-partitions are read as far as Kafka's loader reads them.""",
-    **exit_status(
-        {
-            0: "nothing is wrong, or there are notes alone.",
-            2: "there are findings, or a check could not be made.",
-            5: "nobody answered, and there was nothing else to look at.",
-        }
-    ),
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,13 +65,7 @@ class DoctorOptions(ExaminedOptions):
     name="doctor",
     answer="kraftops.checkup.diagnosis:DOCTOR",
     options=DoctorOptions,
-    examples=EXAMPLES,
-    sections=SECTIONS,
-    help="""\
-Examine nodes, directories, archives or a running cluster: a verdict, then what is wrong, the worst
-first, each cause once with its evidence and the next command.
-
-WHAT are log directories and archives of them. Without any, it looks for the Kafka of this host.""",
+    **manual(__file__),
 )
 def doctor(terminal: Terminal, options: DoctorOptions) -> int:
     """Examine what is named; return the exit code."""

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from kraftops_cli.syntax.argparse4j import Argparse4j
+from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.command import tool_command
-from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.terminal.answer import FORM, print_answer
 from kraftops_cli.terminal.streams import Terminal
 
@@ -17,24 +17,12 @@ if TYPE_CHECKING:
     from kraftops.checkup.codes import CodePage
     from kraftops_terminal.console import Console
 
-EXAMPLES = {
-    "what does [missing-end] mean?": "kraftops explain missing-end",
-    "all codes": "kraftops explain",
-}
-SECTIONS = {
-    **exit_status(),
-}
-
 
 @tool_command(
     Argparse4j(expands_files=False),
     name="explain",
     answer="kraftops.checkup.codes:EXPLAIN",
-    examples=EXAMPLES,
-    sections=SECTIONS,
-    help="""\
-Explain codes of findings, errors, incidents and outcomes, or of what an operation waits for: what
-is the case, what Kafka does, what to do, and how to be sure. Without a code, list all.""",
+    **manual(__file__),
 )
 @click.argument("codes", metavar="[CODE…]", nargs=-1)
 @FORM

@@ -7,7 +7,6 @@ from functools import partial
 import click
 
 from kraftops_cli.dump_log.filters import FILTERS
-from kraftops_cli.dump_log.manual import EXAMPLES, SECTIONS
 from kraftops_cli.dump_log.options import (
     COUNTING,
     GROUPS,
@@ -18,8 +17,9 @@ from kraftops_cli.dump_log.options import (
 )
 from kraftops_cli.live.options import LIVE
 from kraftops_cli.syntax import jopt
+from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.command import GroupedCommand, PathsCommand, ToolCommand
-from kraftops_cli.syntax.exit_status import exit_status
+from kraftops_cli.syntax.environment import SPARK, environment
 from kraftops_cli.version import KAFKA_VERSION
 
 
@@ -38,9 +38,7 @@ from kraftops_cli.version import KAFKA_VERSION
         "summary": ("kraftops_cli.dump_log.command:summary", "Count records and bytes."),
     },
     name="dump-log",
-    examples=EXAMPLES,
-    sections=SECTIONS,
-    help="Print log segments, snapshots and indexes: batches, and records with their contents.",
+    **manual(__file__, more=environment(SPARK)),
 )
 @click.pass_context
 def dump_log(ctx: click.Context, options: DumpOptions) -> int:
@@ -58,15 +56,7 @@ def dump_log(ctx: click.Context, options: DumpOptions) -> int:
     options=partial(dump_options, check=True),
     params=dump_parameters("paths", "remote_log_metadata", "jobs", answers=True),
     name="check",
-    examples={
-        "all partitions of a broker": "kraftops dump-log check /var/kafka",
-        "a bundle, for programs": "kraftops dump-log check bundle.tar.gz --format json",
-    },
-    sections=exit_status({2: "there are findings."}),
-    help="""\
-Say what is damaged in logs, and what a start would mend: a line for each finding, and a table.
-
-The chapters "checking directories" and "checking files" of kraftops help have the rules.""",
+    **manual(__file__, "check.txt"),
 )
 @click.pass_context
 def check(ctx: click.Context, options: DumpOptions) -> int:
@@ -84,16 +74,7 @@ def check(ctx: click.Context, options: DumpOptions) -> int:
     ),
     groups=GROUPS,
     name="summary",
-    examples={
-        "the largest logs of a broker": "kraftops dump-log summary /var/kafka --sort bytes",
-        "one of them": "kraftops dump-log summary /var/kafka --log orders-3",
-    },
-    sections=exit_status({2: "there is damage."}),
-    help="""\
-Count records and bytes of logs: a line for each log, or all about one (--log): its largest records,
-hottest keys, open transactions, or groups with their lag.
-
-The chapter "summary" of kraftops help says what is counted.""",
+    **manual(__file__, "summary.txt"),
 )
 @click.pass_context
 def summary(ctx: click.Context, options: DumpOptions) -> int:

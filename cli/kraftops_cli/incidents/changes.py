@@ -18,33 +18,15 @@ from kraftops.timeline.changes import CLIENT, KINDS, ChangeLog
 from kraftops.timeline.selection import CHANGE, GROUP, ChangeFilter, by_cause, changes_where
 from kraftops_cli.incidents.sources import LogOptions, changes_of, opened
 from kraftops_cli.syntax.argparse4j import Argparse4j
+from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.command import tool_command
 from kraftops_cli.syntax.environment import AUTHORIZER, environment
-from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.syntax.shared_options import PRINCIPALS, AuthorizerOptions
 from kraftops_cli.syntax.values import Number
 from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.tables import table_of, table_text
-
-EXAMPLES = {
-    "ten minutes of the last day": "kraftops changes /var/kafka/meta --since 14:00 --until 14:10",
-    "what a broker did, by cause": "kraftops changes DIR --broker 3 --group-by cause",
-    "configurations of some topics": "kraftops changes DIR --kind config --topic 'orders*'",
-    "who likely did it": "kraftops changes DIR --authorizer-log /var/log/kafka-authorizer.log",
-    "a running cluster": "kraftops changes -C localhost:9093 --since 1h",
-}
-SECTIONS = {
-    "Causes": """\
-A broker that stops, is fenced, starts or is unfenced is the cause of what becomes of its partitions
-in the same batch of the log; a leader is the cause of changes of ISRs that it asks for. What
-clients ask for has the cause "client": no record says which person. A topic that is created or
-deleted is one change, with its partitions and configurations. Secrets are redacted.""",
-    **PRINCIPALS,
-    **environment(AUTHORIZER),
-    **exit_status({2: "done; damage hides a part of the log."}),
-}
 
 _MOST_TOPICS = 8
 """Names in a hint: it stays a line."""
@@ -82,11 +64,9 @@ class ChangeOptions(LogOptions, AuthorizerOptions):
 @tool_command(
     Argparse4j(expands_files=False),
     name="changes",
-    examples=EXAMPLES,
-    sections=SECTIONS,
     options=ChangeOptions,
     answer="kraftops.timeline.answer:CHANGES",
-    help="Show what changed: from what, to what, and what changed it.",
+    **manual(__file__, more=PRINCIPALS | environment(AUTHORIZER)),
 )
 def changes(terminal: Terminal, options: ChangeOptions) -> int:
     """Print the changes that options choose; return the exit code."""

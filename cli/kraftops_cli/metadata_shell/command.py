@@ -23,10 +23,10 @@ from kraftops_cli.metadata_shell.arguments import (
 from kraftops_cli.metadata_shell.request import ShellRequest
 from kraftops_cli.spark.options import SHARED, SparkFindOptions, spark_request
 from kraftops_cli.syntax.argparse4j import Argparse4j
+from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.command import GroupedCommand
 from kraftops_cli.syntax.environment import SPARK, environment
 from kraftops_cli.syntax.errors import BadArguments
-from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.syntax.given import given_options
 from kraftops_cli.syntax.option_fields import argument, option
 from kraftops_cli.syntax.values import Seconds
@@ -36,53 +36,11 @@ from kraftops_cli.terminal.streams import Terminal
 _OF_CONTROLLERS = ("command_config", "timeout", "expect_cluster_id")
 """Parameters for controllers alone."""
 
-EXAMPLES = {
-    "list the metadata in a directory's log": f"{KAFKAS_NAME} -s /var/kafka-logs ls /image",
-    "one partition as JSON": "kraftops metadata-shell -s DIR cat /image/topics/byName/orders/0",
-    "the state after offset 4200": "kraftops metadata-shell -s DIR --at-offset 4200 tree /image",
-    "the brokers of a running cluster": (
-        "kraftops metadata-shell -C localhost:9093 ls /image/cluster"
-    ),
-    "a running cluster by its voters, kept current": (
-        "kraftops metadata-shell -C 1@c1:9093,2@c2:9093,3@c3:9093 --follow"
-    ),
-}
-INTERACTIVE = """\
-Without a command, lines are read and run until exit or the end of the input. Words are split at
-blanks; quotes and backslashes work as in other shells. help lists the commands, and man explains
-one of them.
 
-On a terminal, Tab completes commands, flags, paths and values, the arrow keys and Ctrl-R find
-earlier lines, Ctrl-C abandons a line, and Ctrl-D leaves. Output that is longer than the terminal
-goes through a pager.
-
-In our form, | and a command line of the system's shell, or > or >> and a file, may follow a
-command, ; separates commands, and a line with # at its beginning is a comment. A menu shows what
-may follow, the right arrow takes the suggestion from earlier lines, and Ctrl-T searches a path by
-some of its letters. Lines from a pipe are a script: errors name the line.
-
-In Kafka's form, !!, !N, !text and ^old^new stand for earlier lines, and no lines are kept for later
-sessions. On a terminal it also takes some words that Kafka's shell does not know: ?, alias, clear,
-ll, ls -la, quit, set, source, unalias, watch, and --help or -h after a command."""
 ENVIRONMENT = {
     "PAGER": "the pager. Default: less; none if it is empty.",
     "LESS": "the options of less. Default: FIRX.",
     "INPUTRC": "the configuration of readline, for its editing-mode. Default: ~/.inputrc.",
-}
-FILES = """\
-$XDG_CONFIG_HOME/kraftops/metadata-shell.conf: settings and aliases, as set and alias write them on
-a terminal. Without that variable, it is below ~/.config. A line that makes no sense is named and
-left out.
-
-$XDG_STATE_HOME/kraftops/metadata-shell-history: earlier lines. Without that variable, it is below
-~/.local/state."""
-EXIT_STATUS = {
-    0: "done; records that could not be applied are reported on standard error. Also after an"
-    " interactive session on a terminal, or in Kafka's form.",
-    1: "a command failed, or nothing could be read. For lines from a pipe, the highest code"
-    " counts.",
-    2: "diff or verify has findings; or damage, or a metadata transaction that never ends, cuts the"
-    " log short.",
 }
 
 
@@ -210,14 +168,7 @@ class ShellCommand(GroupedCommand):
         )
     ),
     name="metadata-shell",
-    examples=EXAMPLES,
-    sections={
-        "Interactive use": INTERACTIVE,
-        **environment({**ENVIRONMENT, **SPARK}),
-        "Files": FILES,
-        **exit_status(EXIT_STATUS),
-    },
-    help="Browse the metadata of a cluster as a tree.",
+    **manual(__file__, more=environment({**ENVIRONMENT, **SPARK})),
 )
 @click.pass_context
 def metadata_shell(ctx: click.Context, options: ShellOptions) -> int:

@@ -8,8 +8,8 @@ from kraftops_cli.metadata_shell.arguments import split_words
 from kraftops_cli.metadata_shell.command import GROUPS, ShellOptions, run_shell
 from kraftops_cli.spark.options import OF_SPARK_COMMANDS
 from kraftops_cli.syntax.argparse4j import Argparse4j
+from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.command import GroupedCommand
-from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.syntax.option_fields import parameters
 
 _SYNTAX = Argparse4j(
@@ -41,16 +41,7 @@ def _options(words: tuple[str, ...], **options: object) -> ShellOptions:
     ],
     groups=GROUPS,
     name="find",
-    examples={
-        "partitions that lead on broker 3": (
-            "kraftops spark find -s s3://b/meta /image/topics -value '\"leader\": 3'"
-        ),
-    },
-    sections=exit_status({2: "damage cuts the log short."}),
-    help="""\
-Find nodes of the metadata tree of a log that workers read: one of them loads its state.
-
-PATH and its tests are those of find in the metadata shell: kraftops metadata-shell find --help.""",
+    **manual(__file__),
 )
 @click.pass_context
 def find(ctx: click.Context, options: ShellOptions) -> int:

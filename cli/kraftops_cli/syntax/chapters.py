@@ -2,31 +2,27 @@
 
 import os
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from kraftops.fileio.packaged import packaged_parts
 from kraftops_cli.syntax.exit_status import exit_status
 
 
-def chapters(module: str, name: str) -> dict[str, str]:
-    """Return the text of each chapter in a file by its title; each begins with `# TITLE`.
-
-    What comes before them has an empty title.
-    """
-    texts = packaged_parts(module, name, "# ")
-    return {title: text.strip("\n") for title, text in texts.items() if title or text.strip()}
-
-
-def manual(module: str, name: str = "", **values: str) -> dict[str, Any]:
+def manual(
+    module: str, name: str = "", *, more: Mapping[str, str] | None = None, **values: str
+) -> dict[str, Any]:
     """Return the help, the examples and the other chapters of a command, as `ToolCommand` has them.
 
-    The file has the name of the module, unless it is named. It begins with the help. An example is
-    a line and below it, indented, the command. The chapter of the exit status is about those codes
-    of which there is more to say than of all commands. *values* take the place of their names in
-    braces.
+    The file has the name of the module, unless it is named. It begins with the help; chapters begin
+    with `# TITLE`. An example is a line and below it, indented, the command. The chapter of the
+    exit status is about those codes of which there is more to say than of all commands. *more* are
+    texts of chapters of which the file has only the titles; *values* take the place of their names
+    in braces.
     """
     stem = os.path.splitext(os.path.basename(module))[0]
-    texts = chapters(module, name or f"{stem}.txt")
+    texts = packaged_parts(module, name or f"{stem}.txt", "# ")
+    texts = {title: text.strip("\n") for title, text in texts.items()} | dict(more or {})
     for key, value in values.items():
         texts = {title: text.replace(f"{{{key}}}", value) for title, text in texts.items()}
     examples = [line.strip() for line in texts.pop("Examples", "").splitlines()]
