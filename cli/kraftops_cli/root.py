@@ -5,9 +5,9 @@ from __future__ import annotations
 import click
 
 from kraftops.errors import CODES
+from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.common_options import COMMON_OPTIONS, VERSION_OPTION
 from kraftops_cli.syntax.environment import environment
-from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.syntax.lazy_group import LazyGroup
 
 COMMANDS = {
@@ -74,56 +74,10 @@ TASKS = {
     "Help": ("help", "completions"),
 }
 """Titles in the help, and the names of the commands below them."""
-EXAMPLES = {
-    "what is wrong: with a node, with copies of disks or a bundle?": "kraftops doctor WHAT",
-    "the disk is full: which topic, and what grows?": "kraftops disk -c server.properties",
-    "why is nothing deleted?": "kraftops disk -c server.properties --why orders-3",
-    "may a broker be restarted?": "kraftops cluster safe-to-stop -b localhost:9092 --id 3",
-    "what would its loss do, by files?": (
-        "kraftops metadata-shell -c server.properties what-if --lose 3"
-    ),
-    "the quorum is lost": "kraftops help a quorum is lost",
-    "when was a configuration changed, and by what?": (
-        "kraftops changes DIR --kind config --topic orders"
-    ),
-    "which group lags, by files?": "kraftops dump-log summary DIR --log __consumer_offsets",
-    "would Kafka 4.3 boot here, before an upgrade?": (
-        "kraftops storage verify -c server.properties --release-version 4.3"
-    ),
-    "records for DuckDB, Polars, pandas": (
-        "kraftops dump-log DIR --format parquet --output records.parquet"
-    ),
-    "follow what changes in a running cluster": (
-        "kraftops dump-log -C localhost:9093 --follow --format json"
-    ),
-    "move all data off a broker": (
-        "kraftops cluster decommission -b localhost:9092 -C localhost:9093 --id 3 --dry-run"
-    ),
-}
-"""Questions of operators, each with the command that answers it."""
-SECTIONS = {
-    **exit_status(),
-    **environment(),
-    "JSON": """\
-With --format json a program reads the output: one object on one line, with command, formatVersion,
-and lists under plural names. Fields are added, and never renamed; formatVersion changes when a
-field changes its meaning. Each output has a schema, in the folder json_schemas of the package
-kraftops: TOOL-COMMAND.v2.json.
-
-A command that fails says so in the same object, besides the line on standard error: error (a code),
-message, hint, and what is known, as address, broker, path and position (failure.v2.json). If
-Ctrl-C or a signal ends work on several things, the object has what was done until then.
-
-Rows are lines of their own, without command: those of a dump (row.v1.json; a failure is an object
-after them, which unlike a row has no field file), and in the metadata shell those of --format
-ndjson. Commands that run until they are interrupted, as with --watch and --follow, print an object
-for each answer.""",
-    "Codes of errors in JSON": "\n\n".join(
-        f"{code}: {code_of_error.meaning} (exit status {code_of_error.exit_code})."
-        for code, code_of_error in CODES.items()
-    ),
-}
-"""Sections of the manual that are about all tools."""
+_CODES = "\n\n".join(
+    f"{code}: {code_of_error.meaning} (exit status {code_of_error.exit_code})."
+    for code, code_of_error in CODES.items()
+)
 
 
 @click.group(
@@ -133,10 +87,8 @@ for each answer.""",
     name="kraftops",
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="The operator's toolkit for KRaft Kafka.",
     epilog="Kafka's tools are also there under their own names, as kafka-dump-log.",
-    examples=EXAMPLES,
-    sections=SECTIONS,
+    **manual(__file__, more=environment(), CODES=_CODES),
     params=[VERSION_OPTION, *COMMON_OPTIONS],
 )
 @click.pass_context

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kraftops_cli.root import EXAMPLES
+from kraftops_cli.root import root
 from tests.helpers.doctor.seeds import aged
 from tests.helpers.logs.log_directories import REAL
 from tests.helpers.nodes.node_directories import PROPERTIES, STATIC, make_node
@@ -50,7 +50,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return Path(shutil.copy("docs/cluster.tar.gz", folder / "cluster")).parent
 
 
-@pytest.mark.parametrize(("example", "answer"), [*zip(EXAMPLES.items(), ANSWERS, strict=True)])
+@pytest.mark.parametrize(("example", "answer"), [*zip(root.examples.items(), ANSWERS, strict=True)])
 def test_command_in_the_help_answers_its_question(
     example: tuple[str, str], answer: tuple[int, str], cluster: Path
 ) -> None:

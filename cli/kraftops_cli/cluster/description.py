@@ -20,6 +20,7 @@ from kraftops.wire.admin.configs import ConfigValue
 from kraftops.wire.net.addresses import Address
 from kraftops.wire.quorum.fetch import SnapshotId
 from kraftops.wire.quorum.live_image import LiveImage
+from kraftops.wire.rpc import error_codes
 from kraftops.wire.rpc.cluster import (
     ClusterNodes,
     Feature,
@@ -31,11 +32,6 @@ from kraftops.wire.rpc.cluster import (
     sees_everything,
 )
 from kraftops.wire.rpc.connection import Connection
-from kraftops.wire.rpc.error_codes import (
-    CLUSTER_AUTHORIZATION_FAILED,
-    NOT_LEADER_OR_FOLLOWER,
-    TOPIC_AUTHORIZATION_FAILED,
-)
 from kraftops.wire.rpc.leader import ask_leader
 from kraftops_cli.cluster.broker_states import KeptState
 from kraftops_cli.cluster.health import (
@@ -383,8 +379,8 @@ class _Questions:
         try:
             return ask()
         except AnswerError as error:
-            is_other = any_controller and error.error_code == NOT_LEADER_OR_FOLLOWER
-            if error.error_code != CLUSTER_AUTHORIZATION_FAILED and not is_other:
+            is_other = any_controller and error.error_code == error_codes.NOT_LEADER_OR_FOLLOWER
+            if error.error_code != error_codes.CLUSTER_AUTHORIZATION_FAILED and not is_other:
                 raise
             self.kept.skip(part, error)
             return None
@@ -426,7 +422,7 @@ class _Questions:
             self.connection.address,
             "not permitted: it needs DESCRIBE on the topics",
             hint="kafka-acls --add --topic '*' --operation DESCRIBE grants it",
-            error_code=TOPIC_AUTHORIZATION_FAILED,
+            error_code=error_codes.TOPIC_AUTHORIZATION_FAILED,
             permission="DESCRIBE",
         )
         self.kept.skip("the partitions", hidden)

@@ -7,6 +7,7 @@ import shlex
 import textwrap
 from collections.abc import Iterator, Sequence
 
+from kraftops.fileio.packaged import packaged_parts
 from kraftops.recovery.answer import BROKER, COPY, ELECTION, LOG, LOSS
 from kraftops.recovery.cluster_plan import ClusterPlan
 from kraftops.recovery.file_steps import WriteFile
@@ -123,6 +124,7 @@ def steps_text(steps: Sequence[WorkStep]) -> str:
 
 def page_text(plan: ClusterPlan) -> str:
     """Return the page of a plan: the work in its order, and what to check after each step."""
+    texts = packaged_parts(__file__, "recover_page.txt", "# ")
     console = Console(lambda _: None, -1, is_terminal=False, color="never")
     recovery = plan.recovery
     nodes = ["", "Nodes:"]
@@ -136,9 +138,9 @@ def page_text(plan: ClusterPlan) -> str:
         (
             f"Recovery of the cluster {escaped(recovery.cluster_id)}\n",
             plan_text(console, recovery) + _text(nodes),
-            _RULES,
+            texts["rules"],
             steps_text(work_steps(recovery, {host.node_id: host for host in plan.hosts})),
-            _END,
+            texts["end"],
         )
     )
 
@@ -148,22 +150,6 @@ _ROLES = {
     Role.JOINS: "joins again, with an empty metadata log",
     Role.BROKER: "broker",
 }
-_RULES = """\
-Do the steps in this order, and the next only if the check is right: if it is not right yet,
-wait a moment, and repeat the last command. Run each script on the host of its node, in this
-directory; CONFIG is the path of the server.properties there. A script can be repeated. It
-refuses another host or disk, a running server, and controller.quorum.voters in the
-configuration. That of a voter also refuses while a leader of this cluster answers, or most
-of its voters run: they can elect one. Until a voter is started, this puts its old log back:
-kafka-storage recover --undo -c "$CONFIG". kafka-server-start.sh stands for the way in which
-you start servers; kafka-cluster and kraftops may run on any host. If the controllers ask for
-a login or for TLS, they need --command-config CLIENT.PROPERTIES, and the scripts
-COMMAND_CONFIG=CLIENT.PROPERTIES.
-"""
-_END = """\
-The old metadata logs are in node-N-before.tar.gz beside the scripts, and of voters in
-before-recover-TIME in their metadata logs: remove them when all is well.
-"""
 
 
 def _folded(text: str) -> list[str]:

@@ -13,22 +13,16 @@ from kraftops.log.files import METADATA_TOPIC
 from kraftops.wire.net.addresses import Address
 from kraftops.wire.net.codec import Answer
 from kraftops.wire.net.deadline import Deadline
+from kraftops.wire.rpc import error_codes
 from kraftops.wire.rpc.cluster import describe_cluster, metadata_partition
 from kraftops.wire.rpc.connection import Connection, PendingRequest, refuse_error
 from kraftops.wire.rpc.endpoints import other_cluster
-from kraftops.wire.rpc.error_codes import (
-    BROKER_NOT_AVAILABLE,
-    FENCED_LEADER_EPOCH,
-    INCONSISTENT_CLUSTER_ID,
-    NOT_LEADER_OR_FOLLOWER,
-    UNKNOWN_LEADER_EPOCH,
-)
 
 WRONG_LEADER_CODES = (
-    NOT_LEADER_OR_FOLLOWER,
-    BROKER_NOT_AVAILABLE,
-    FENCED_LEADER_EPOCH,
-    UNKNOWN_LEADER_EPOCH,
+    error_codes.NOT_LEADER_OR_FOLLOWER,
+    error_codes.BROKER_NOT_AVAILABLE,
+    error_codes.FENCED_LEADER_EPOCH,
+    error_codes.UNKNOWN_LEADER_EPOCH,
 )
 """Partition errors of a controller that does not lead, or is about to stop."""
 
@@ -128,7 +122,7 @@ def fetch(connection: Connection, request: FetchRequest, deadline: Deadline) -> 
         session_epoch=-1,
         topics=[{"topic_id": UUID(int=_TOPIC_ID), "partitions": [partition]}],
     )
-    if answer.error_code == INCONSISTENT_CLUSTER_ID:
+    if answer.error_code == error_codes.INCONSISTENT_CLUSTER_ID:
         raise other_cluster(connection.address, _cluster_id(connection), request.cluster_id)
     refuse_error(connection, answer, _PERMISSION)
     partition = metadata_partition(connection, answer.responses)

@@ -15,12 +15,7 @@ from kraftops.wire.net.codec import Answer, decode_answer, definition, encode_re
 from kraftops.wire.net.deadline import Deadline
 from kraftops.wire.net.releases import release_range
 from kraftops.wire.net.transport import LARGEST_FRAME, Transport
-from kraftops.wire.rpc.error_codes import (
-    CLUSTER_AUTHORIZATION_FAILED,
-    NO_LEADER_CODES,
-    UNSUPPORTED_VERSION,
-    code_error,
-)
+from kraftops.wire.rpc import error_codes
 from kraftops.wire.rpc.login import log_in
 
 SOFTWARE = "kraftops"
@@ -174,7 +169,7 @@ class Connection:
 
         *permission* is the one on the cluster that the API needs, unless the message names another.
         """
-        if code == CLUSTER_AUTHORIZATION_FAILED and permission:
+        if code == error_codes.CLUSTER_AUTHORIZATION_FAILED and permission:
             named = _PERMISSION.search(message or "")
             permission = named[1] if named else permission
             return AnswerError.at(
@@ -184,13 +179,13 @@ class Connection:
                 error_code=code,
                 permission=permission,
             )
-        error = code_error(self.address, code, message)
-        if code == UNSUPPORTED_VERSION and self.kind is NodeKind.CONTROLLER:
+        error = error_codes.code_error(self.address, code, message)
+        if code == error_codes.UNSUPPORTED_VERSION and self.kind is NodeKind.CONTROLLER:
             error.hint = (
                 "controllers answer from metadata.version 3.7-IV0 on; one that has not found its"
                 " leader yet does not know it: try again"
             )
-        if code in NO_LEADER_CODES:
+        if code in error_codes.NO_LEADER_CODES:
             error.hint = "the quorum has no leader now, or another one: try again"
         return error
 
@@ -229,7 +224,7 @@ class Connection:
         served = {
             api.api_key: VersionRange(api.min_version, api.max_version) for api in answer.api_keys
         }
-        if answer.error_code == UNSUPPORTED_VERSION:
+        if answer.error_code == error_codes.UNSUPPORTED_VERSION:
             raise self._too_old("Kafka 2.3 or earlier")
         refuse_error(self, answer)
         quorum = served.get(DESCRIBE_QUORUM, VersionRange(0, 0))

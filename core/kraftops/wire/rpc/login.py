@@ -9,12 +9,7 @@ from kraftops.wire.config.settings import Sasl
 from kraftops.wire.net.addresses import Address
 from kraftops.wire.net.codec import Answer
 from kraftops.wire.net.deadline import Deadline
-from kraftops.wire.rpc.error_codes import (
-    ILLEGAL_SASL_STATE,
-    SASL_AUTHENTICATION_FAILED,
-    UNSUPPORTED_SASL_MECHANISM,
-    code_error,
-)
+from kraftops.wire.rpc import error_codes
 
 Ask = Callable[..., Answer]
 """Sends a request (API, deadline, fields by name) and returns the answer."""
@@ -36,14 +31,14 @@ def log_in(sasl: Sasl, address: Address, ask: Ask, deadline: Deadline) -> None:
 
     def exchange(token: bytes) -> bytes:
         answer = ask("SaslAuthenticate", deadline, auth_bytes=token)
-        if answer.error_code == SASL_AUTHENTICATION_FAILED:
+        if answer.error_code == error_codes.SASL_AUTHENTICATION_FAILED:
             raise AuthError.at(
                 address,
                 answer.error_message or "authentication failed",
                 hint="check user and password in sasl.jaas.config",
             )
         if answer.error_code:
-            raise code_error(address, answer.error_code, answer.error_message)
+            raise error_codes.code_error(address, answer.error_code, answer.error_message)
         return bytes(answer.auth_bytes or b"")
 
     try:
@@ -55,17 +50,17 @@ def log_in(sasl: Sasl, address: Address, ask: Ask, deadline: Deadline) -> None:
 
 
 def _handshake_error(address: Address, code: int, mechanism: str, enabled: str) -> WireError:
-    if code == UNSUPPORTED_SASL_MECHANISM:
+    if code == error_codes.UNSUPPORTED_SASL_MECHANISM:
         return AuthError.at(
             address,
             f"Client SASL mechanism '{mechanism}' not enabled in the server,"
             f" enabled mechanisms are [{enabled}]",
             hint="sasl.mechanism in --command-config sets it",
         )
-    if code == ILLEGAL_SASL_STATE:
+    if code == error_codes.ILLEGAL_SASL_STATE:
         return AuthError.at(
             address,
             "it expects no SASL there",
             hint="PLAINTEXT or SSL is the security.protocol of this listener",
         )
-    return code_error(address, code, None)
+    return error_codes.code_error(address, code, None)
