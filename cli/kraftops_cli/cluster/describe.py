@@ -12,7 +12,7 @@ from kraftops.reassign.answer import OPERATION
 from kraftops.wire.rpc.error_codes import may_pass
 from kraftops_cli.cluster.description import (
     BrokerDescription,
-    Chosen,
+    BrokerFilter,
     ClusterDescription,
     KeptAnswers,
     ask_description,
@@ -57,7 +57,7 @@ class DescribeOptions(TargetOptions):
 )
 def describe(terminal: Terminal, options: DescribeOptions) -> int:
     target, watch = target_of(terminal, options), options.watch
-    chosen = Chosen(frozenset(options.ids), frozenset(options.racks), options.fenced)
+    chosen = BrokerFilter(frozenset(options.ids), frozenset(options.racks), options.fenced)
     if watch is not None and options.form == "text" and terminal.console.has_screen:
         from kraftops_cli.cluster.watch.run import watch_screen
 
@@ -90,7 +90,10 @@ def describe(terminal: Terminal, options: DescribeOptions) -> int:
 
 
 def _print(
-    terminal: Terminal, options: DescribeOptions, chosen: Chosen, description: ClusterDescription
+    terminal: Terminal,
+    options: DescribeOptions,
+    chosen: BrokerFilter,
+    description: ClusterDescription,
 ) -> None:
     """Print a description, with the chosen brokers.
 

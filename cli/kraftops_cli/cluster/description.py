@@ -116,7 +116,7 @@ class Member(NamedTuple):
         return None if end is None else max(self.log_end - end, 0)
 
 
-class Chosen(NamedTuple):
+class BrokerFilter(NamedTuple):
     """The brokers that are shown: all, or by id, rack and state."""
 
     ids: frozenset[int] = frozenset()
@@ -131,7 +131,7 @@ class Chosen(NamedTuple):
         )
 
 
-ALL = Chosen()
+ALL_BROKERS = BrokerFilter()
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +271,7 @@ def ask_description(target: Target, kept: KeptAnswers) -> ClusterDescription:
         facts, controllers = _registered_facts(live, kept), controller_facts(live.image)
         brokers = _registered_brokers(live, kept.state)
     else:
-        facts = kept.facts.of(target, nodes.nodes if nodes else ())
+        facts = kept.facts.current(target, nodes.nodes if nodes else ())
         if nodes and not target.is_of_controllers:
             brokers = _listed_brokers(nodes, health)
     now = time.time_ns() // 1_000_000
@@ -399,7 +399,9 @@ class _Questions:
             return None
         any_controller = nodes is None
         return self._permitted(
-            "the brokers", lambda: self.kept.image.of(self.target), any_controller=any_controller
+            "the brokers",
+            lambda: self.kept.image.current(self.target),
+            any_controller=any_controller,
         )
 
     def health(self, live: LiveImage | None) -> Health | None:

@@ -218,7 +218,7 @@ class KeptFacts:
     def __init__(self) -> None:
         self._facts: dict[ClusterNode, NodeFacts | None] = {}  # the last that were asked come last
 
-    def of(self, target: Target, nodes: Collection[ClusterNode]) -> dict[int, NodeFacts]:
+    def current(self, target: Target, nodes: Collection[ClusterNode]) -> dict[int, NodeFacts]:
         """Return the facts of the unfenced brokers, by id; the silent ones are left out."""
         running = [node for node in nodes if not node.is_fenced]
         present = {*running}

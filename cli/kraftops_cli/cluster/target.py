@@ -94,7 +94,7 @@ class KeptImage:
     def __init__(self) -> None:
         self._live: LiveImage | None = None
 
-    def of(self, target: Target) -> LiveImage:
+    def current(self, target: Target) -> LiveImage:
         """Return the metadata as it is now, or was less than a second ago; errors as `live_image`.
 
         The log is read anew only after an error.

@@ -299,7 +299,7 @@ class _Work:
             RefusedError: it runs.
         """
         if self.target.is_of_controllers:
-            image = self.kept.of(self.target).image
+            image = self.kept.current(self.target).image
             entry = image.brokers.get(broker)
             is_fenced = entry is None or image.broker_state(entry)["fenced"]
         else:

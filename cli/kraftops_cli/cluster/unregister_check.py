@@ -144,7 +144,7 @@ def ask_registrations(
     if target.is_of_controllers:
         cluster_id = _cluster_id(target, connection)
         try:
-            image = kept.of(target).image
+            image = kept.current(target).image
         except AnswerError as error:
             if error.error_code != CLUSTER_AUTHORIZATION_FAILED and not is_forced:
                 raise

@@ -79,7 +79,7 @@ class ClusterAccess:
     _own_marks: set[str] = field(default_factory=set)
     """Marks that were written: a broker that is behind does not show the last ones."""
     _lists_fenced: bool = True
-    _closed: frozenset[int] = frozenset()
+    _taking_none: frozenset[int] = frozenset()
     """Brokers that a plan gives no replicas, as they are cordoned or leave."""
     _counts: dict[TopicPartition, int] = field(default_factory=dict)
 
@@ -123,7 +123,7 @@ class ClusterAccess:
         """
         by_log = self.controllers is not None
         now = placement_of(self.image()) if by_log else self.ask(ask_placement)
-        for broker in self._closed & now.brokers.keys():
+        for broker in self._taking_none & now.brokers.keys():
             now.brokers[broker] = now.brokers[broker]._replace(takes_replicas=False)
         return now
 
@@ -191,7 +191,7 @@ class ClusterAccess:
         ]
         marks = self.marks().values()
         leaving = [id_ for mark in marks if mark.kind == DECOMMISSION for id_ in mark.brokers]
-        self._closed = frozenset([*cordoned, *leaving])
+        self._taking_none = frozenset([*cordoned, *leaving])
         return self.settled()
 
     def image(self) -> MetadataImage:
@@ -202,7 +202,7 @@ class ClusterAccess:
         """
         if self._image is None:
             controllers = self.controllers or self.named_controllers()
-            limit = self.limit(controllers.settings)
+            limit = self.deadline_for(controllers.settings)
             seconds = limit.left if self.controllers else min(limit.left, _LOG_SECONDS)
             timeout = max(round(seconds, 1), _LEAST_SECONDS)
             settings = replace(controllers.settings, timeout=timeout)
@@ -263,7 +263,7 @@ class ClusterAccess:
             WireError: none does, or the connection broke.
         """
         connection = self._connected()
-        connection.deadline = self.limit(self._broker_endpoints.settings)
+        connection.deadline = self.deadline_for(self._broker_endpoints.settings)
         try:
             return request(connection, *args, **values)
         except AnswerError:
@@ -287,7 +287,7 @@ class ClusterAccess:
             self._disconnect()  # the next connection knows of newer brokers
             raise WireError(f"the address of broker {broker} is not known")
         try:
-            with Connection(address, settings, self.limit(settings)) as connection:
+            with Connection(address, settings, self.deadline_for(settings)) as connection:
                 return request(connection, *args, **values)
         except AnswerError:
             raise
@@ -434,8 +434,8 @@ class ClusterAccess:
         """Ask a broker for values of all topics, of the *keys* that they have; errors as `ask`."""
         topics = placement.topics
         configs: dict[str, dict[str, ConfigValue]] = {}
-        for some in in_parts(topics):
-            configs |= self.ask(describe_configs, _TOPIC, some, keys)
+        for part in in_parts(topics):
+            configs |= self.ask(describe_configs, _TOPIC, part, keys)
         return configs
 
     def change_broker(
@@ -466,7 +466,7 @@ class ClusterAccess:
         controllers = self.controllers
         assert controllers is not None
         settings = controllers.settings
-        deadline = self.limit(settings)
+        deadline = self.deadline_for(settings)
 
         def check(connection: Connection) -> None:
             try:
@@ -487,7 +487,7 @@ class ClusterAccess:
                 lambda leader: request(leader, *args, **values),
             )
 
-    def limit(self, settings: Settings) -> Deadline:
+    def deadline_for(self, settings: Settings) -> Deadline:
         """Return the deadline of a request that begins now."""
         if self.deadline is None:
             return Deadline(settings.timeout)
@@ -504,7 +504,7 @@ class ClusterAccess:
             endpoints = self._broker_endpoints
             bootstraps = {bootstrap.address: bootstrap for bootstrap in endpoints.bootstrap}
             bootstraps |= {address: Bootstrap(address) for address in self._addresses.values()}
-            deadline = self.limit(endpoints.settings)
+            deadline = self.deadline_for(endpoints.settings)
             self._connection = connect(
                 [*bootstraps.values()],
                 endpoints.settings,

@@ -149,7 +149,7 @@ class _Run:
         self._print = report
         self._mover = Mover(access, request.options, self._report, DECOMMISSION)
         self._has_changed = False
-        self._told: set[str] = set()
+        self._said: set[str] = set()
         self._gone: set[int] = set()
         self._sent: set[int] = set()
         self._unregistered: set[int] = set()
@@ -195,7 +195,7 @@ class _Run:
         plan = request.plan(placement)
         able = [move for move in plan.moves if placement.partitions[move.partition].leader >= 0]
         if able or placement.moving:
-            self._told.clear()
+            self._said.clear()
             self._mover.advance(placement, able)
             return
         waiting = {*plan.stuck, *(move.partition for move in plan.moves)}
@@ -286,8 +286,8 @@ class _Run:
         return True
 
     def _tell_once(self, name: str, text: str, **facts: object) -> None:
-        if text not in self._told:
-            self._told.add(text)
+        if text not in self._said:
+            self._said.add(text)
             self._report(Event(name, text, facts))
 
 

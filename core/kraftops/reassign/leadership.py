@@ -27,8 +27,8 @@ def change_leaders(access: ClusterAccess, moves: Sequence[Move]) -> list[TopicPa
         AnswerError: Kafka refuses an order.
         KraftopsError: it does not happen in time.
     """
-    for some in in_parts(moves):
-        replicas_by_partition = {move.partition: move.after for move in some}
+    for part in in_parts(moves):
+        replicas_by_partition = {move.partition: move.after for move in part}
         refused = access.patiently(access.ask, alter_reassignments, replicas_by_partition)
         for partition, (code, message) in sorted(refused.items()):
             if code != UNKNOWN_TOPIC_OR_PARTITION:  # deleted meanwhile

@@ -94,8 +94,8 @@ def _cancel_reassignments(access: ClusterAccess, operation: Operation) -> Steere
     """
     partitions = [*operation.moving]
     answers: dict[TopicPartition, Refusal] = {}
-    for some in in_parts(partitions):
-        answers |= access.patiently(access.ask, alter_reassignments, dict.fromkeys(some))
+    for part in in_parts(partitions):
+        answers |= access.patiently(access.ask, alter_reassignments, dict.fromkeys(part))
     return Steered(
         operation,
         [partition for partition in partitions if partition not in answers],

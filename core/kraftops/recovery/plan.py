@@ -122,7 +122,7 @@ class RecoveryPlan:
         release: the name of its metadata.version, if it has one.
         findings: what it gives up, and what else is wrong, the worst first.
         minority: that the logs of most voters are missing; empty if they are not.
-        is_copied: whether the chosen log was recovered for these voters before.
+        was_recovered: whether the chosen log was recovered for these voters before.
         files: the states of the files of *own* when the plan was made.
         answers: the answers of controllers that run; None if none was asked.
     """
@@ -144,7 +144,7 @@ class RecoveryPlan:
     release: str | None
     findings: tuple[Finding, ...]
     minority: str
-    is_copied: bool
+    was_recovered: bool
     files: FileStates
     answers: tuple[ControllerAnswer, ...] | None
 
@@ -171,7 +171,7 @@ class RecoveryPlan:
         """Their numbers, or why they are unknown."""
         if self.partitions.comparison.brokers:
             return total_of(self.losses)
-        return SHOWN_BEFORE if self.is_copied else NO_COPIES
+        return SHOWN_BEFORE if self.was_recovered else NO_COPIES
 
     def unseen_refusal(self, **answer: object) -> RecoveryRefused:
         """Return the refusal for brokers whose disks were not read, with the known *answer*."""
@@ -211,13 +211,13 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
         config, directory.meta.directory_id, quorum, request.voters, request.host_changes
     )
     new_voters = voters_of(record)
-    is_copied = is_recovered_for(chosen, new_voters, is_named=is_named)
-    if is_copied:
+    was_recovered = is_recovered_for(chosen, new_voters, is_named=is_named)
+    if was_recovered:
         check_own_voter(config, own, new_voters)
     else:
         check_target_voters(config, logs, quorum.voters or (), new_voters)
     # A log that was recovered has what a majority had.
-    minority = "" if is_copied else missing_majority(logs, chosen.voter_ids(config))
+    minority = "" if was_recovered else missing_majority(logs, chosen.voter_ids(config))
     if minority and len(new_voters) > 1 and not request.allows_minority:
         hint = "give them with --from; if they are lost, --voters self, or kafka-storage "
         raise RecoveryRefused("minority", minority, f"{hint}recover-plan")
@@ -226,7 +226,7 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
             raise second_recovery(log.log, chosen)
     disks = read_disks([*sources_of(config), *request.sources])
     # The voters of a log that was recovered get it as it is: all must have the same one.
-    is_shared = is_copied and len(new_voters) > 1
+    is_shared = was_recovered and len(new_voters) > 1
     partitions = plan_partitions(
         image,
         compared,
@@ -234,13 +234,13 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
         elects_newest=request.elects_newest,
     )
     has_voters = quorum.record is not None and quorum.record["voters"] == record["voters"]
-    new_record = None if is_copied or has_voters else record
+    new_record = None if was_recovered or has_voters else record
     if new_record and quorum.kraft_version < 1:
         _check_release(config, image)
     batches, epoch = _batches(logs, chosen, new_record, partitions.records, now)
     unseen = unseen_brokers(image, compared, disks, partitions.replica_brokers)
     _check_unseen(request.unseen_brokers, unseen.registered, chosen.voter_ids(config))
-    if is_copied:  # who recovered the log has accounted for the brokers
+    if was_recovered:  # who recovered the log has accounted for the brokers
         unseen = UnseenBrokers(unseen.registered)
     release = by_level(image.metadata_version[0]) if image.metadata_version else None
     findings = [
@@ -268,7 +268,7 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
         # The log of a first voter that is a broker, too, is read twice for a plan of its cluster.
         findings=tuple(worst_first(dict.fromkeys(findings))),
         minority=minority,
-        is_copied=is_copied,
+        was_recovered=was_recovered,
         files=files,
         answers=answers,
     )

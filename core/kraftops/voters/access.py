@@ -100,7 +100,7 @@ class QuorumAccess:
         assert endpoints
         if not listeners:
             return None
-        deadline = self.cluster.limit(endpoints.settings).within(_NODE_SECONDS)
+        deadline = self.cluster.deadline_for(endpoints.settings).within(_NODE_SECONDS)
         try:
             settings = self.cluster.controller_settings or endpoints.settings
             with Connection(listeners[0][1], settings, deadline) as connection:

@@ -11,7 +11,7 @@ from kraftops.wire.rpc.cluster import ClusterNode, ClusterNodes, Feature, Quorum
 from kraftops.wire.rpc.connection import VersionRange
 from kraftops_cli.cluster.describe import description_text
 from kraftops_cli.cluster.description import (
-    Chosen,
+    BrokerFilter,
     ClusterDescription,
     _listed_brokers,
     members_in,
@@ -145,11 +145,11 @@ def test_brokers_are_chosen_and_have_release_and_failed_directories() -> None:
     facts = {2: NodeFacts("4.3", (), ("/d2",))}
     brokers = with_facts(_listed_brokers(ClusterNodes("x", None, nodes), None), facts, (), ())
 
-    def ids(chosen: Chosen) -> list[int]:
+    def ids(chosen: BrokerFilter) -> list[int]:
         return [broker.id for broker in filter(chosen.allows, brokers)]
 
-    assert ids(Chosen()) == [1, 2, 3]
-    assert ids(Chosen(ids=frozenset({1, 3}))) == [1, 3]
-    assert ids(Chosen(racks=frozenset({"r1"}), only_fenced=True)) == [2]
+    assert ids(BrokerFilter()) == [1, 2, 3]
+    assert ids(BrokerFilter(ids=frozenset({1, 3}))) == [1, 3]
+    assert ids(BrokerFilter(racks=frozenset({"r1"}), only_fenced=True)) == [2]
     second = description_json(replace(NOTHING, brokers=brokers))["brokers"][1]  # type: ignore[index]
     assert (second["release"], second["failedDirectories"]) == ("4.3", ["/d2"])

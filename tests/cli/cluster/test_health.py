@@ -170,7 +170,7 @@ def test_brokers_tell_release_and_failed_directories_and_silent_ones_are_left_ou
             Endpoints([Bootstrap(peer.address)], Settings()), NodeKind.BROKER, Deadline(5)
         )
 
-        found = KeptFacts().of(target, nodes)
+        found = KeptFacts().current(target, nodes)
 
     assert [*found] == [1]
     assert (found[1].release, found[1].failed) == ("4.1 or later", ("/d2",))
@@ -190,11 +190,11 @@ def test_brokers_are_asked_again_in_turn(monkeypatch: pytest.MonkeyPatch) -> Non
     target: Any = None
     kept = KeptFacts()
 
-    assert len(kept.of(target, nodes)) == len(asked) == 90
+    assert len(kept.current(target, nodes)) == len(asked) == 90
     del asked[:]
     gone = nodes[5]._replace(is_fenced=True)
-    found = kept.of(target, [*nodes[:5], gone, *nodes[6:]])
+    found = kept.current(target, [*nodes[:5], gone, *nodes[6:]])
     assert (asked, len(found), found[1].release) == ([1, 2], 89, "1")
     del asked[:]
-    kept.of(target, nodes)
+    kept.current(target, nodes)
     assert asked == [3, 4, 6]

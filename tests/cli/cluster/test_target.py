@@ -74,13 +74,13 @@ def test_metadata_that_is_kept_fetches_only_what_is_new() -> None:
         bootstrap = [Bootstrap(controllers.address(1))]
         target = Target(Endpoints(bootstrap, Settings()), NodeKind.CONTROLLER, Deadline(20))
         kept = KeptImage()
-        with kept.of(target) as live:
+        with kept.current(target) as live:
             assert live.image.fold.topic_count() == 200
             before = len(log.asked)
 
             for count in range(201, 204):
                 log.add(*topic(count))
-                while kept.of(target).image.fold.topic_count() < count:
+                while kept.current(target).image.fold.topic_count() < count:
                     assert not target.deadline.is_over
                     time.sleep(0.01)
 

@@ -111,7 +111,7 @@ class Asker:
         """Put what the log knows of the time before; it is little, and may fail by itself."""
         now = time.time_ns() // 1_000_000
         try:
-            happenings = past_happenings(kept.image.of(self._target).names, now)
+            happenings = past_happenings(kept.image.current(self._target).names, now)
         except KraftopsError as error:
             happenings = [Happening(now, "warning", error.message)]
         for happening in happenings:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from kraftops_cli.cluster.description import Chosen
+from kraftops_cli.cluster.description import BrokerFilter
 from kraftops_cli.cluster.target import Target
 from kraftops_cli.cluster.watch.asking import Asker, Item
 from kraftops_cli.cluster.watch.drawing import frame
@@ -27,7 +27,7 @@ _LEAST_PAUSE, _LONGEST_PAUSE = 0.2, 1.0  # seconds between two frames, unless a 
 _KEYBOARD = 0
 
 
-def watch_screen(terminal: Terminal, target: Target, chosen: Chosen, seconds: float) -> int:
+def watch_screen(terminal: Terminal, target: Target, chosen: BrokerFilter, seconds: float) -> int:
     """Show the cluster until somebody quits; return the exit code.
 
     Raises:

@@ -6,7 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from kraftops_cli.cluster.description import ALL, BrokerDescription, Chosen, ClusterDescription
+from kraftops_cli.cluster.description import (
+    ALL_BROKERS,
+    BrokerDescription,
+    BrokerFilter,
+    ClusterDescription,
+)
 from kraftops_cli.cluster.health import Counts
 from kraftops_cli.cluster.watch.happenings import Happening, happenings_between
 from kraftops_cli.cluster.watch.pages import Page
@@ -49,13 +54,13 @@ class ScreenState(LiveState):
     """All that is drawn, and what keys have chosen."""
 
     newest: ClusterDescription | None = None
-    held: ClusterDescription | None = None
+    paused_on: ClusterDescription | None = None
     """What is shown while the screen is paused."""
     counts: tuple[Counts | None, ...] = ()
     """Counts of the last descriptions, None for each question without an answer."""
     happenings: tuple[Happening, ...] = ()
     trouble: Trouble | None = None
-    chosen: Chosen = ALL
+    chosen: BrokerFilter = ALL_BROKERS
     """The brokers that the options of the command choose."""
     order: int = 0
     is_reversed: bool = False
@@ -65,7 +70,7 @@ class ScreenState(LiveState):
     @property
     def description(self) -> ClusterDescription | None:
         """What is shown."""
-        return self.held if self.is_paused else self.newest
+        return self.paused_on if self.is_paused else self.newest
 
 
 def with_description(state: ScreenState, description: ClusterDescription) -> ScreenState:
@@ -141,5 +146,5 @@ _KEYS: dict[str, Callable[[ScreenState], ScreenState]] = {
     "enter": lambda state: entered(
         state, [Subject("broker", broker.id) for broker in shown_brokers(state)]
     ),
-    " ": lambda state: replace(state, is_paused=not state.is_paused, held=state.newest),
+    " ": lambda state: replace(state, is_paused=not state.is_paused, paused_on=state.newest),
 }

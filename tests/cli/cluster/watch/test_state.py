@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from kraftops_cli.cluster.description import Chosen
+from kraftops_cli.cluster.description import BrokerFilter
 from kraftops_cli.cluster.health import Counts
 from kraftops_cli.cluster.watch import state as state_module
 from kraftops_cli.cluster.watch.happenings import Happening
@@ -164,7 +164,7 @@ def test_history_and_happenings_are_bounded(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_options_choose_brokers_but_what_happens_to_the_others_is_told() -> None:
-    chosen = ScreenState(chosen=Chosen(racks=frozenset({"r2"}), only_fenced=True))
+    chosen = ScreenState(chosen=BrokerFilter(racks=frozenset({"r2"}), only_fenced=True))
     state = with_description(chosen, view(broker(1, state=FENCED), broker(2), broker(3)))
     assert ids(state) == [1]
 
