@@ -431,7 +431,6 @@ class _Questions:
         return None
 
     def marks(self, live: LiveImage | None) -> list[Mark] | None:
-        """Ask for the marks of operations."""
         if live:
             return [*marks_in_image(live.image).values()]
         if self.target.is_of_controllers or self.connection.versions_of(_CONFIGS) is None:

@@ -157,7 +157,6 @@ class RestartAnswer(NamedTuple):
     is_dry: bool
 
     def rows(self) -> list[Row]:
-        """Return the nodes in their order."""
         return [
             Row(
                 node.node_id,

@@ -337,7 +337,6 @@ def _is_agreed(ids: Sequence[int] | dict[int, Result[int]]) -> bool:
 def _answer(
     registrations: Registrations, options: UnregisterOptions, results: Sequence[Result[int]]
 ) -> dict[str, object]:
-    """Return the JSON fields of the answer."""
     return {
         "clusterId": registrations.cluster_id,
         "changed": any(result.outcome is Outcome.DONE for result in results),

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 
 def override_option() -> Any:
-    """Return a field for keys that replace those of a configuration."""
     return option(
         "--override",
         metavar="KEY=VALUE",
@@ -27,7 +26,6 @@ def override_option() -> Any:
 
 
 def metadata_option() -> Any:
-    """Return a field for logs to check against."""
     return option(
         "--metadata",
         metavar="DIR",
@@ -39,7 +37,6 @@ def metadata_option() -> Any:
 
 
 def dry_run_option() -> Any:
-    """Return a field for a run that writes nothing."""
     return option("--dry-run", "-n", is_flag=True, help="Check and show everything, write nothing.")
 
 

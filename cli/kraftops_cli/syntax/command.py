@@ -185,7 +185,6 @@ class PathsCommand(GroupedCommand, LazyGroup):
         return click.Command.collect_usage_pieces(self, ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options, and the parts."""
         super().format_options(ctx, formatter)
         if self.list_commands(ctx):
             self.format_commands(ctx, formatter)

@@ -19,7 +19,6 @@ class Number(click.ParamType[int]):
     name = "number"
 
     def __init__(self, maximum: int, *, minimum: int = 0) -> None:
-        """Make the type of numbers from *minimum* up to *maximum*."""
         self._minimum, self._maximum = minimum, maximum
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
@@ -70,7 +69,6 @@ class Size(click.ParamType[int]):
     name = "size"
 
     def __init__(self, minimum: int) -> None:
-        """Make the type of sizes from *minimum* bytes on."""
         self._minimum = minimum
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:

@@ -55,7 +55,7 @@ CORDON, ALL = "cordoned.log.dirs", "*"
 """The configuration of a broker to which no new partitions come (KIP-1066), and all its disks."""
 _NONE = ConfigValue(None, is_dynamic=False)
 _TOPIC, _BROKER = ResourceType.TOPIC, ResourceType.BROKER
-_AT_ONCE = 1000  # topics or partitions in a request
+_AT_ONCE = 1000  # topics or partitions in a request: 250 kB of the longest names
 
 
 @dataclass(slots=True)

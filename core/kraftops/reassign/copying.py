@@ -39,7 +39,6 @@ class CopyState:
 
     @property
     def bytes_left(self) -> int:
-        """The bytes that are still to be copied."""
         return sum(self.lacks(copy) for copy in self.copied)
 
     def of(self, partitions: Container[TopicPartition]) -> CopyState:

@@ -314,7 +314,6 @@ def run_moves(
 
 
 def progress(placement: Placement, waiting: int, meter: CopyMeter) -> Event:
-    """Return the event of what is in flight."""
     moving = placement.moving
     copies = sum(len({*replicas.adding} - {*replicas.isr}) for replicas in moving.values())
     takers = {broker for replicas in moving.values() for broker in replicas.adding}

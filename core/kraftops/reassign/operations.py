@@ -120,7 +120,6 @@ class Operation:
 
     @property
     def done(self) -> int | None:
-        """The number of partitions that have been moved."""
         if self.total is None or self.waiting is None:
             return None
         return max(self.total - self.waiting - len(self.moving), 0)

@@ -75,7 +75,6 @@ def find_throttles(access: ClusterAccess, placement: Placement) -> Throttles:
 
 
 def throttled_by_others(configs: Mapping[int, Mapping[str, ConfigValue]]) -> list[int]:
-    """Return the brokers with rates that are not ours."""
     throttled = {broker for broker, values in configs.items() if values.keys() & {*RATES}}
     return sorted(throttled - _marked(configs))
 
@@ -205,7 +204,6 @@ def set_directory_rate(
 
 
 def _marked(configs: Mapping[int, Mapping[str, ConfigValue]]) -> frozenset[int]:
-    """Return the brokers whose rates are ours."""
     return frozenset(broker for broker, values in configs.items() if keys_of(values, Part.THROTTLE))
 
 

@@ -42,7 +42,6 @@ class WriteFile(NamedTuple):
 
     @property
     def size(self) -> int:
-        """The size of the file in bytes."""
         return sum(len(part) if isinstance(part, bytes) else part.size for part in self.parts)
 
 

@@ -53,7 +53,6 @@ class Work:
         return self.options.form == "json"
 
     def printer(self) -> EventPrinter:
-        """Return the printer of the command's events."""
         return EventPrinter(self.terminal, is_json=self.is_json)
 
     def answer(self, fields: Mapping[str, object], text: str, command: str = "") -> None:

@@ -240,7 +240,6 @@ def cancel(work: Work, brokers: frozenset[int], options: PlanOptions) -> int:
 
 
 def _moves_back(planned: Mapping[TopicPartition, Move], now: Placement) -> list[Move]:
-    """Return the moves that undo what has been moved by a plan."""
     return [
         Move(partition, replicas.target, move.before)
         for partition, move in sorted(planned.items())

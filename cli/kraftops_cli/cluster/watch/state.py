@@ -19,7 +19,7 @@ from kraftops_terminal import live
 from kraftops_terminal.live import LiveState, Subject, entered, has_words
 
 MOST_COUNTS = 600
-"""Descriptions whose counts are kept."""
+"""Descriptions whose counts are kept: more than a terminal has columns for their history."""
 _MOST_HAPPENINGS = 200  # more than the tallest screen shows
 
 

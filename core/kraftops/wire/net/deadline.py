@@ -6,7 +6,8 @@ import time
 from collections.abc import Iterator
 
 PAUSE = 0.2
-"""Seconds between two attempts."""
+"""Seconds between two attempts: short beside an election, which takes a second or more
+(`controller.quorum.election.timeout.ms`), long beside an answer."""
 
 
 class Deadline:

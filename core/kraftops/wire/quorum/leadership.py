@@ -14,7 +14,7 @@ from kraftops.wire.rpc.connection import Connection, NodeKind
 from kraftops.wire.rpc.endpoints import Endpoints
 from kraftops.wire.rpc.leader import no_leader
 
-_MAX_EPOCH_CORRECTIONS = 4  # by answers of one controller
+_MAX_EPOCH_CORRECTIONS = 4  # by answers of one controller: each takes another election
 
 
 class Leadership:

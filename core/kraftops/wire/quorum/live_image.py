@@ -90,7 +90,6 @@ class LiveImage:
 
     @property
     def offset(self) -> int:
-        """The next offset of the log."""
         return self._current.offset
 
     @property

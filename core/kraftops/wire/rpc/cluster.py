@@ -191,7 +191,6 @@ def _replica_state(state: Answer) -> ReplicaState:
 
 
 def api_versions(connection: Connection) -> NodeApiVersions:
-    """Ask for the APIs and features of a node."""
     # Version 4 also has features with the lowest level 0.
     answer = connection.ask(
         "ApiVersions", client_software_name="kraftops", client_software_version="unknown"
