@@ -23,8 +23,8 @@ def manual(
     stem = os.path.splitext(os.path.basename(module))[0]
     texts = packaged_parts(module, name or f"{stem}.txt", "# ")
     texts = {title: text.strip("\n") for title, text in texts.items()} | dict(more or {})
-    for key, value in values.items():
-        texts = {title: text.replace(f"{{{key}}}", value) for title, text in texts.items()}
+    for word, replacement in values.items():
+        texts = {title: text.replace(f"{{{word}}}", replacement) for title, text in texts.items()}
     examples = [line.strip() for line in texts.pop("Examples", "").splitlines()]
     if "Exit status" in texts:
         codes = re.split(r"^(\d+): ", texts["Exit status"], flags=re.MULTILINE)[1:]
