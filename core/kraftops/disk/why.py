@@ -16,6 +16,7 @@ from kraftops.dump.tiers.remote_metadata import read_remote_metadata
 from kraftops.errors import KraftopsError, UsageError
 from kraftops.image.verify.assignments import image_in
 from kraftops.log.files import METADATA_TOPIC
+from kraftops.memory import Budget
 from kraftops.records.internal_topics import REMOTE_TOPIC
 from kraftops.server.loader.load_plan import FolderKind, parse_folder_name
 from kraftops.server.log_directory import LogDirectory
@@ -113,7 +114,7 @@ def _copied_to(directories: Sequence[LogDirectory], path: str, partition: int) -
     if topic_id is None or not logs:
         return None
     try:
-        metadata = read_remote_metadata(logs, directories[0].folder.budget)
+        metadata = read_remote_metadata(logs, Budget())
         remote = metadata.partitions.get((to_text(topic_id), partition))
     except KraftopsError:
         return None

@@ -239,30 +239,16 @@ def _scram(view: View) -> Node:
 
 
 def _findings(view: View) -> Node:
-    return findings_of(view.image)
+    image = view.image
 
-
-def findings_of(image: Image, first: int = 0) -> Directory:
-    def names() -> Iterator[str]:
-        total = len(image.log_findings) + len(image.record_findings)
-        return map(str, range(first, first + total))
+    def numbers() -> range:
+        return range(len(image.log_findings) + len(image.record_findings))
 
     def get(name: str) -> Node | None:
         number = integer_of(name)
-        finding = None if number is None else image.finding(number - first)
-        if finding is None:
-            return None
-        value = {
-            "code": finding.code,
-            "severity": str(finding.severity),
-            "text": finding.text,
-            "file": finding.place.file,
-            "position": finding.place.position,
-            "offset": finding.place.offset,
-        }
-        return Leaf(leaves.constant(value, address=finding.place.address), image)
+        return Leaf(leaves.FINDING, image, (number,)) if number in numbers() else None
 
-    return Directory(names, get, is_known_flat=True)
+    return Directory(lambda: map(str, numbers()), get, is_known_flat=True)
 
 
 def _commit(view: View) -> Node:

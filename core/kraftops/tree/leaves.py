@@ -406,8 +406,29 @@ def _commit(*_: object) -> str:
 COMMIT_ID = LeafKind(_commit, _commit, lambda *_: None)
 
 
-def constant(value: object, text: str | None = None, address: int | None = None) -> LeafKind:
-    """Return the kind of a leaf with a known value, made by the record at *address*, if any."""
-    newest = None if address is None else NewestRecord(address, 1)
+def _finding(image: Image, key: Key) -> Data:
+    finding = _existing(image.finding(key[0]))
+    return {
+        "code": finding.code,
+        "severity": str(finding.severity),
+        "text": finding.text,
+        "file": finding.place.file,
+        "position": finding.place.position,
+        "offset": finding.place.offset,
+    }
+
+
+def _newest_of_finding(image: Image, key: Key) -> NewestRecord | None:
+    finding = image.finding(key[0])
+    address = finding.place.address if finding else None
+    return None if address is None else NewestRecord(address, 1)
+
+
+FINDING = LeafKind(_finding, lambda image, key: str(_finding(image, key)), _newest_of_finding)
+"""A finding, by its number: a bad log has millions, and each is about a record to be read."""
+
+
+def constant(value: object, text: str | None = None) -> LeafKind:
+    """Return the kind of a leaf with a known value, made by no record."""
     constant_text = str(value) if text is None else text
-    return LeafKind(lambda *_: value, lambda *_: constant_text, lambda *_: newest)
+    return LeafKind(lambda *_: value, lambda *_: constant_text, lambda *_: None)

@@ -5,7 +5,6 @@ from contextlib import contextmanager
 
 from kraftops.log.batch import Record
 from kraftops.log.indexes import OffsetEntry
-from kraftops.memory import Budget
 from tests.helpers.logs.written import batch_bytes, offset_index_bytes, producers_bytes
 
 METADATA = b"version: 0\ntopic_id: WmCtq1ycVk9dBfdep1ym9A"
@@ -27,8 +26,6 @@ class MemoryFile:
 
 class MemoryFolder:
     """A directory; *sizes* are of files that are larger than their content."""
-
-    budget = Budget()
 
     def __init__(
         self,

@@ -289,6 +289,7 @@ class Loader:
         if self.order.repeated > limits.after:
             self._replay.limits = limits._replace(after=self.order.repeated)
         is_within = False
+        self._replay.tells_drops = self._listen is not None
         try:
             for event in self._replay.add(batch, source, progress):
                 is_within |= not (isinstance(event, ControlRecordRead) and event.is_covered)

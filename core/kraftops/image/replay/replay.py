@@ -85,6 +85,8 @@ class Replay:
         """The newest time of the batches after the snapshot, in ms."""
         self.open_transaction: int | None = None
         """The address of the record that began the metadata transaction which is open."""
+        self.tells_drops = True
+        """Whether there is an event for each record that is left out: a bad log has millions."""
         self.can_apply_windows = True
         """Whether many batches may be applied at once."""
         self._progress: FoldProgress | None = None  # in the batch of `add`, by `apply_window`
@@ -375,7 +377,7 @@ class Replay:
         yield from self._drops(reported, self._reported)
 
     def _drops(self, first: int, stop: int) -> Iterator[RecordDropped]:
-        for number in range(first, stop):
+        for number in range(first, stop if self.tells_drops else first):
             yield RecordDropped(*self.image.fold.dropped_record(number))
 
 

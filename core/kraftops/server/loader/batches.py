@@ -27,7 +27,7 @@ from kraftops.log.batch import (
     records,
 )
 from kraftops.log.codecs import CODECS
-from kraftops.memory import Meter
+from kraftops.memory import Budget, Meter
 from kraftops.server.loader import thrown
 from kraftops.server.loader.contract import BatchWalk, Depth, Folder, LogBatch, Marker, RangeReader
 from kraftops.server.loader.thrown import LoadError
@@ -40,6 +40,7 @@ _new = tuple.__new__  # of a named tuple: half the time of its own constructor
 _LENGTH = Struct(">i").unpack_from
 _LEGACY_TIME = Struct(">q").unpack_from
 _LEGACY_HEADER_SIZE = 26  # of magic 1, with its timestamp
+_BUDGET = Budget()  # what a start does is the same whatever memory this run has
 _LARGEST_READ = 16 << 20  # bytes of a batch that is read for its records: markers have some 80
 
 
@@ -57,7 +58,7 @@ def whole_heads(folder: Folder, name: str, start: int = 0) -> Iterator[LogBatch]
 
 def _walk(folder: Folder, name: str, start: int, stop: int, depth: Depth) -> Iterator[LogBatch]:
     with folder.open(name) as file:
-        yield from _Stream(name, file, stop, depth, folder.budget.meter()).batches(start)
+        yield from _Stream(name, file, stop, depth, _BUDGET.meter()).batches(start)
 
 
 class _Stream:

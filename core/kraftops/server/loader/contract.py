@@ -18,7 +18,6 @@ from kraftops.fileio.mounts import Folder as PackedFolder
 from kraftops.fileio.mounts import folder_at
 from kraftops.log.held_files import LARGEST_OF_LOAD, HeldFiles
 from kraftops.log.log_file import LogFile
-from kraftops.memory import Budget, run_budget
 from kraftops.server.loader import thrown
 from kraftops.server.loader.thrown import LoadError
 
@@ -94,8 +93,6 @@ class RangeReader(Protocol):
 class Folder(Protocol):
     """A partition's directory, or a copy of one, for reading only."""
 
-    budget: Budget
-
     @property
     def files(self) -> Mapping[str, int]:
         """Sizes of the regular files by name."""
@@ -136,7 +133,6 @@ class DiskFolder:
         self._list(path, folder_at(path))
         self.names.sort()
         self._held = HeldFiles(path, self.files, largest_held)
-        self.budget = run_budget()
 
     def _list(self, path: str, packed: PackedFolder | None) -> None:
         if packed:
