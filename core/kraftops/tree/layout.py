@@ -37,6 +37,10 @@ from kraftops.uuids import to_text
 Image = MetadataImage
 
 
+MOST_FINDINGS = 100_000
+"""Findings that are listed: a bad log of some KB has millions, and the first lines their number."""
+
+
 class Row(NamedTuple):
     """A path of the tree, the forms that have it, and the function that makes its node."""
 
@@ -241,14 +245,17 @@ def _scram(view: View) -> Node:
 def _findings(view: View) -> Node:
     image = view.image
 
-    def numbers() -> range:
-        return range(len(image.log_findings) + len(image.record_findings))
+    def names() -> Iterator[str]:
+        count = len(image.log_findings) + len(image.record_findings)
+        return map(str, range(min(count, MOST_FINDINGS)))
 
     def get(name: str) -> Node | None:
         number = integer_of(name)
-        return Leaf(leaves.FINDING, image, (number,)) if number in numbers() else None
+        count = len(image.log_findings) + len(image.record_findings)
+        is_finding = number is not None and 0 <= number < count
+        return Leaf(leaves.FINDING, image, (number,)) if is_finding else None
 
-    return Directory(lambda: map(str, numbers()), get, is_known_flat=True)
+    return Directory(names, get, is_known_flat=True)
 
 
 def _commit(view: View) -> Node:
