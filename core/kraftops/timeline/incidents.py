@@ -106,6 +106,7 @@ class _Tracker:
     def __init__(self) -> None:
         self.incidents: list[Tracked] = []
         self._by_broker: dict[int, Tracked] = {}  # the latest
+        self._directories: list[Tracked] = []  # that are lost, while brokers fall and come back
         self._moving: Tracked | None = None
         self._in_flight: set[tuple[str, int]] = set()
         self._taken = -1
@@ -148,6 +149,7 @@ class _Tracker:
             tracked = self._fallen(change, broker, in_order=stops or after is None)
         elif was_there and len(after["logDirs"]) < len(before["logDirs"]):
             tracked = self._by_broker[broker] = self._new(change, DIRECTORY_FAILED)
+            self._directories.append(tracked)
             tracked.brokers[broker] = None
         if tracked is None:
             return
@@ -175,8 +177,8 @@ class _Tracker:
 
     @staticmethod
     def _goes_on(own: Tracked, time: int, *, in_order: bool) -> bool:
-        if own.end is None:
-            return True
+        if own.end is None:  # a broker that lost a directory lives on without it
+            return own.cause != DIRECTORY_FAILED
         # What several brokers had together is over once all are back.
         is_alone = len(own.brokers) == 1
         may_flap = is_alone and not in_order and not own.is_in_order
@@ -210,7 +212,8 @@ class _Tracker:
         assert change.partition is not None
         key = change.topic, change.partition
         touched = lost | {before.leader, after.leader}
-        for tracked in {id(latest): latest for latest in self._by_broker.values()}.values():
+        latest = (*self._by_broker.values(), *self._directories)
+        for tracked in {id(tracked): tracked for tracked in latest}.values():
             if tracked.end is not None and tracked.end < change.time:
                 continue
             if tracked.missing_of(key) or not touched.isdisjoint(tracked.brokers):

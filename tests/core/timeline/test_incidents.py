@@ -62,6 +62,9 @@ CAUSES = {
     "topic created wider": "topic-created-again",
     "killed again and again": "flapping",
     "two stay away": "several-brokers",
+    "reassignment beside a kill": ("crashed", "reassignment"),
+    "directory while another is away": ("crashed", "directory-failed"),
+    "killed for good while moving": ("reassignment", "fenced"),
 }
 """The causes of what `tests.helpers.incidents.recording` does."""
 

@@ -107,6 +107,9 @@ class Recorder:
             "topic created wider": self.recreate_wider,
             "killed again and again": self.kill_again,
             "two stay away": self.kill_for_good,
+            "reassignment beside a kill": self.reassign_beside_kill,
+            "directory while another is away": self.lose_directory_beside_kill,
+            "killed for good while moving": self.kill_for_good_while_moving,
         }
 
     def do(self, name: str, work: Callable[[], object], *brokers: int) -> None:
@@ -185,12 +188,13 @@ class Recorder:
         wait_for_leader(self.cluster)
         restarted(self.cluster, leader)
 
-    def reassign(self) -> None:
-        """Move the partitions of a topic."""
-        topic = self._of_replicas[2]
-        count, _ = self._topics[topic]
+    def reassign(self, *brokers: int) -> None:
+        """Move the partitions of a topic, to two brokers unless some are named."""
         first = self._scenario.shape.first_broker
-        wanted = {TopicPartition(topic, number): [first + 2, first] for number in range(count)}
+        replicas = [*brokers] or [first + 2, first]
+        topic = self._of_replicas[len(replicas)]
+        count, _ = self._topics[topic]
+        wanted = {TopicPartition(topic, number): replicas for number in range(count)}
         with self.connected() as connection:
             assert not alter_reassignments(connection, wanted)
 
@@ -298,6 +302,27 @@ class Recorder:
         for broker in brokers:
             self.cluster.nodes[broker].kill()
             time.sleep(1)
+
+    def reassign_beside_kill(self, broker: int) -> None:
+        """Kill a broker, and move partitions of which it has none."""
+        self.cluster.nodes[broker].kill()
+        time.sleep(self._scenario.fenced)
+        self.reassign()
+        restarted(self.cluster, broker)
+
+    def lose_directory_beside_kill(self, broker: int, killed: int) -> None:
+        """Take a log directory away while another broker is away."""
+        self.cluster.nodes[killed].kill()
+        time.sleep(self._scenario.fenced)
+        self.lose_directory(broker)
+        restarted(self.cluster, killed)
+
+    def kill_for_good_while_moving(self, broker: int) -> None:
+        """Move partitions to a broker, and kill it."""
+        first = self._scenario.shape.first_broker
+        self.reassign(first + 1, first + 2, broker)
+        self.cluster.nodes[broker].kill()
+        time.sleep(self._scenario.fenced)
 
     def configure(self, key: str, value: str | None, topic: str) -> None:
         """Change a configuration of a topic."""
@@ -586,6 +611,21 @@ SCENARIOS = {
         quiet=10,
         fenced=7,
     ),
+    "beside-4.1": Scenario(
+        "4.1.1",
+        Shape(3, 4, release="4.1-IV1", first_broker=91, settings={**_SLOW, _SESSION: "5500"}),
+        {"fares": (6, 3), "stops": (5, 2), "memo": (2, 1)},
+        (
+            ("start", ()),
+            ("kill", (92,)),
+            ("reassignment beside a kill", (94,)),
+            ("directory", (93,)),
+            ("directory while another is away", (94, 91)),
+            ("killed for good while moving", (94,)),
+        ),
+        quiet=13,
+        fenced=9,
+    ),
 }
 _REFUSED = "refused connections"
 
@@ -617,7 +657,7 @@ def _equipped(scenario: Scenario, scratch: Path, gates: list[Gate], stack: ExitS
         if name == _REFUSED:
             voters = (f"{node}@localhost:{gate.port}" for node, gate in enumerate(gates, 1))
             own["controller.quorum.voters"] = ",".join(voters)
-        elif name == "directory" or name in _DISKS:
+        elif name.startswith("directory") or name in _DISKS:
             paths = [scratch / f"{brokers[0]}-{letter}" for letter in "xy"]
             if name in _DISKS:
                 own["metadata.log.dir"] = str(scratch / f"{brokers[0]}-metadata")
