@@ -11,7 +11,7 @@ from kraftops.image.travel.search import Wanted
 from kraftops.tree.changed_leaves import leaf_names
 from kraftops.tree.history_subjects import history_subject
 from kraftops_shell.commands.time.printing import print_changes, print_step
-from kraftops_shell.commands.time.wanted import TABLES_BELOW, wanted_below
+from kraftops_shell.commands.time.wanted import TABLES_BELOW, wanted_below, wanted_below_any
 from kraftops_shell.grammar.arguments import Call, number_of
 from kraftops_shell.grammar.globs import component_pattern
 from kraftops_shell.grammar.nearest import meant
@@ -32,13 +32,14 @@ def history_of(session: Session, call: Call) -> None:
     limit = number_of(call, "--limit")
     names = [match.names for match in session.matches(target)]
     names += [gone for gone in _gone(session, target) if gone not in names]
+    if len(names) > 1:
+        names = [node_names for node_names in names if _has_history(node_names)] or names
     if call.is_json:
         session.begin_json(call, "changes")
     if limit is not None or any(
         TABLES_BELOW.get("/" + "/".join(node_names)) for node_names in names
     ):
-        for node_names in names:
-            _print_last(session, node_names, limit)
+        _print_last(session, tuple(names), limit)
         return
     steps: list[Step] = []
     for node_names in names:
@@ -58,6 +59,14 @@ def history_of(session: Session, call: Call) -> None:
             _print_missing(session, target, node_names)
     for step in sorted(steps, key=lambda step: step.change.offset):
         print_step(session, step)
+
+
+def _has_history(names: tuple[str, ...]) -> bool:
+    try:
+        wanted_below(names)
+    except UsageError:
+        return False
+    return True
 
 
 def _gone(session: Session, target: str) -> list[tuple[str, ...]]:
@@ -95,16 +104,16 @@ def _of_names(above: tuple[str, ...]) -> Wanted:
     return wanted_below(above)
 
 
-def _print_last(session: Session, names: tuple[str, ...], limit: int | None) -> None:
-    """Print the last changes of a node or a directory of many, oldest first."""
+def _print_last(session: Session, names: tuple[tuple[str, ...], ...], limit: int | None) -> None:
+    """Print the last changes of nodes or directories of many, oldest first."""
     travel, end = travel_of(session), session.source.image.offset + 1
     number = _MOST_OF_MANY if limit is None else limit
-    changes = travel.before(end, wanted_below(names), number) if number else []
+    changes = travel.before(end, wanted_below_any(names), number) if number else []
     for change in changes:
         after = travel.at(offset=change.offset)
         print_changes(session, change, after)
-    if not changes and number:
-        _print_missing(session, "/" + "/".join(map(escaped, names)), names)
+    for node_names in () if changes or not number else names:
+        _print_missing(session, "/" + "/".join(map(escaped, node_names)), node_names)
     if limit is None and len(changes) == number:
         session.err(f"history-of: these are the last {number} changes: --limit N shows others")
 

@@ -61,6 +61,17 @@ def test_history_of_a_pattern_covers_all_matches(shell: Shell) -> None:
     assert both == sorted(each, key=lambda line: int(line.split()[0]))
 
 
+@pytest.mark.parametrize("limit", [(), ("--limit", "5")])
+def test_history_of_a_pattern_of_directories_is_in_one_order(limit: tuple[str, ...]) -> None:
+    """Some of them, as byBroker, have no history of their own."""
+    shell = Shell(DATA / "incidents/principals/00000000000000000000.log")
+
+    below = shell("history-of", "/image/*", *limit).lines
+
+    assert below
+    assert below == shell("history-of", "/image", *limit).lines
+
+
 def test_history_of_a_pattern_has_what_is_gone() -> None:
     """A topic was created again; configurations that are not there now have their lines."""
     shell = Shell(DATA / "incidents/three/00000000000000000000.log")

@@ -74,7 +74,7 @@ def wanted_below(names: tuple[str, ...], type_: str = "", dialect: str = KAFKA_D
 
 @cache
 def wanted_below_any(
-    places: tuple[tuple[str, ...], ...], type_: str, dialect: str = KAFKA_DIALECT
+    places: tuple[tuple[str, ...], ...], type_: str = "", dialect: str = KAFKA_DIALECT
 ) -> Wanted:
     """Return the changes that `wanted_below` has for one of several places.
 
