@@ -38,13 +38,16 @@ def copies_text(console: Console, comparison: Comparison) -> Iterator[str]:
         differing = ", ".join(sorted(comparison.of_other_content))
         yield escaped(f"Copy none of {differing} over another: their records differ.") + "\n"
     yield (
-        f"{comparison.equal_count} other copies are equal, by epochs, ends, and the first and last "
-        "batch, or the only ones.\n\n"
+        f"{comparison.equal_count} other copies are equal, by epochs, ends, and the bytes of the "
+        "first and last batch, or the only ones, whose batches were not read.\n\n"
     )
     title = "Brokers, in order of start" if comparison.has_order else "Brokers"
     yield table_text(console, table_of(BROKER, comparison.brokers, title))
     if comparison.replacements:
-        yield escaped(f"{NO_ORDER}, {'; '.join(comparison.replacements)}.") + "\n"
+        cures = comparison.replacements
+        yield escaped(f"{NO_ORDER}, {'; '.join(cure.text for cure in cures)}.") + "\n"
+        for command in (command for cure in cures for command in cure.commands):
+            yield escaped(f"   {command}") + "\n"
     for broker in comparison.brokers:
         if broker.gone.partitions:
             names = ", ".join(broker.gone.partitions)

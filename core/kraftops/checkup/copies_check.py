@@ -11,7 +11,7 @@ from kraftops.checkup.disk_checks import kept_from_retention
 from kraftops.checkup.examination import UNKNOWN_NODE, Examination
 from kraftops.display.sizes import named
 from kraftops.findings.catalogue import code_of_cure
-from kraftops.findings.finding import Evidence, Finding, Place, Severity
+from kraftops.findings.finding import Cure, Evidence, Finding, Place, Severity
 from kraftops.recovery.node_copies import LogSource, sources_of
 from kraftops.recovery.partitions.comparison import (
     CONTENT_DIFFERS,
@@ -19,9 +19,15 @@ from kraftops.recovery.partitions.comparison import (
     Comparison,
     compare_disks,
 )
+from kraftops.recovery.partitions.content import INSIDE
 from kraftops.recovery.partitions.copies import PartitionCopy, newest_of
 from kraftops.recovery.partitions.losses import PartitionLoss, total_of
-from kraftops.recovery.partitions.start_order import NO_ORDER, best_copies, replacement
+from kraftops.recovery.partitions.start_order import (
+    NO_ORDER,
+    WHILE_STOPPED,
+    best_copies,
+    replacement,
+)
 from kraftops.recovery.refusal import RecoveryRefused
 
 Leaders = Mapping[str, Sequence[int]]
@@ -42,6 +48,7 @@ def copies(examination: Examination) -> Iterator[Finding]:
     leaders = {loss.copy.name: loss.leaders for loss in table.losses}
     of_content = [finding for finding in table.findings if finding.code == CONTENT_DIFFERS]
     yield from (replace(finding, commands=(command, *finding.commands)) for finding in of_content)
+    yield from (finding for finding in table.findings if finding.code in INSIDE)
     for finding in (*_damaged(table, leaders, command), *_cut(table, leaders, command)):
         yield kept_from_retention(examination, finding)
 
@@ -61,10 +68,10 @@ def _sources(examination: Examination) -> list[LogSource]:
 
 def _cut(table: Comparison, leaders: Leaders, command: str) -> Iterator[Finding]:
     """Yield the records that are cut, by topic, and by what keeps them."""
-    rows: dict[tuple[str, int, str], list[PartitionLoss]] = defaultdict(list)
+    rows: dict[tuple[str, int, Cure], list[PartitionLoss]] = defaultdict(list)
     best_by_name = {best.name: best for best, _ in best_copies(table.losses)}
     for loss in table.losses:
-        cure = _keeping(best_by_name[loss.copy.name], leaders, has_order=table.has_order)
+        cure = _keeping(best_by_name[loss.copy.name], leaders, table)
         rows[loss.copy.topic, loss.leader, cure].append(loss)
     for (topic, _, cure), lost in rows.items():
         numbers = sorted({loss.copy.number for loss in lost})
@@ -75,20 +82,31 @@ def _cut(table: Comparison, leaders: Leaders, command: str) -> Iterator[Finding]
             f"a start of these brokers can cut records of {topic}-{','.join(map(str, numbers))}:"
             f" {total_of(lost).clause}",
             Place(topic=topic, partition=numbers[0], file=None if best.is_loaded else best.place),
-            cure,
-            (command,),
+            cure.text,
+            (*cure.commands, command),
         )
 
 
-def _keeping(best: PartitionCopy, leaders: Leaders, *, has_order: bool) -> str:
+def _keeping(best: PartitionCopy, leaders: Leaders, table: Comparison) -> Cure:
+    """Return what keeps the records of the best copy.
+
+    One that lacks its start must not lead at any time: Kafka elects preferred leaders by itself
+    (`auto.leader.rebalance.enable`).
+    """
     may_lead = leaders.get(best.name, (best.broker,))
+    incomplete = [
+        copy.broker for copy in table.all_copies if copy.name == best.name and copy.lacks(best)
+    ]
     if not best.is_loaded:
-        return replacement(best, may_lead)
-    if not has_order:
-        return f"{NO_ORDER[0].lower()}{NO_ORDER[1:]}, {replacement(best, may_lead)}"
+        return replacement(best, may_lead, table.all_copies)
+    if not table.has_order or incomplete:
+        targets = incomplete if table.has_order else may_lead
+        before = NO_ORDER[0].lower() + NO_ORDER[1:] if not table.has_order else WHILE_STOPPED
+        cure = replacement(best, targets, table.all_copies)
+        return cure._replace(text=f"{before}, {cure.text}")
     others = [broker for broker in may_lead if broker != best.broker]
     before = f" before {named('broker', others)}" if others else ""
-    return f"start broker {best.broker}{before}, and wait until it leads"
+    return Cure(f"start broker {best.broker}{before}, and wait until it leads")
 
 
 def _damaged(table: Comparison, leaders: Leaders, command: str) -> Iterator[Finding]:
@@ -109,29 +127,28 @@ def _damaged(table: Comparison, leaders: Leaders, command: str) -> Iterator[Find
         }
         if len(states) > 1:
             copies = [compared.copy for compared in of_partition]
-            finding = _damaged_copies(copies, states, leaders, has_order=table.has_order)
-            yield replace(finding, commands=(command,))
+            finding = _damaged_copies(copies, states, leaders, table)
+            yield replace(finding, commands=(*finding.commands, command))
 
 
 def _damaged_copies(
     copies: Sequence[PartitionCopy],
     states: Mapping[int, str],
     leaders: Leaders,
-    *,
-    has_order: bool,
+    table: Comparison,
 ) -> Finding:
     may_lead = leaders.get(copies[0].name, ())
     best = newest_of(copies, may_lead)
     text = f"{len(states)} of the {len(copies)} copies of {best.name} here are damaged"
-    cure = "restore one of them from a backup before any of these brokers starts"
+    cure = Cure("restore one of them from a backup before any of these brokers starts")
     if not best.is_missing:
         text += (
             f"; the best is that of broker {best.broker}: it ends at offset {best.end}, epoch"
             f" {best.epoch}"
         )
-        keeping = _keeping(best, leaders, has_order=has_order)
-        cure = (
-            f"copy all of them aside, {keeping}; the others fetch from it, refused ones"
+        keeping = _keeping(best, leaders, table)
+        cure = keeping._replace(
+            text=f"copy all of them aside, {keeping.text}; the others fetch from it, refused ones"
             " after their directory is moved away"
         )
     return Finding(
@@ -139,7 +156,8 @@ def _damaged_copies(
         Severity.LOSS,
         text,
         Place(topic=best.topic, partition=best.number),
-        cure,
+        cure.text,
+        cure.commands,
         evidence=tuple(
             Evidence(
                 copy.place,

@@ -55,7 +55,10 @@ _CAUSES_IN_PLACE: Mapping[str, frozenset[str]] = {
 _COPIES_OF = {
     code: frozenset({"damaged-copies", "content-differs"})
     for code in ("start-refused", "start-cuts-log", "missing-partition", "records-cut")
-} | {code: frozenset({"content-differs"}) for code in ("missing-end", "damaged-copies")}
+}
+_COPIES_OF |= {code: frozenset({"content-differs"}) for code in ("missing-end", "damaged-copies")}
+# What such a copy lacks, others have, and would lose.
+_COPIES_OF["missing-start"] = frozenset({"damaged-copies", "records-cut"})
 """Codes of copies of one partition, and those that say what to do with all of them."""
 _BEFORE_ALL = frozenset(
     {"bad-archive", "no-leader", "quorum-lost", "rival-history", "rival-quorums"}

@@ -179,7 +179,16 @@ COMPARE = Answer(
     (
         *COPIES,
         boolean("hasStartOrder", "whether an order of starts keeps all records", get="has_order"),
-        texts("replacements", "what to copy before the starts if none does"),
+        texts(
+            "replacements",
+            "what to copy before the starts if none does",
+            get=lambda table: [cure.text for cure in table.replacements],
+        ),
+        texts(
+            "replacementCommands",
+            "commands that copy it, of copies on this machine",
+            get=lambda table: [command for cure in table.replacements for command in cure.commands],
+        ),
         text("metadataLog", "newest metadata log that was given", may_be_null=True),
         LOSSES,
         LOSS_TOTAL,

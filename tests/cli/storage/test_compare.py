@@ -8,6 +8,8 @@ import tarfile
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from kraftops_cli.storage.compare import compare
 from tests.helpers.logs.metadata_logs import no_ops, write_log
 from tests.helpers.nodes.broker_disks import ORDERS, broker_disk
@@ -128,6 +130,71 @@ def test_records_below_the_high_watermark_that_no_copy_has_are_lost(tmp_path: Pa
         "Records are lost: orders-0: offsets 90 to 99, below its high watermark, would be in none "
         "of these copies"
     )
+
+
+def in_segments(disk: Path) -> list[Path]:
+    """Give each batch of orders-0 a segment of its own; none is deleted or compacted."""
+    for name in ("log-start-offset-checkpoint", "cleaner-offset-checkpoint"):
+        (disk / name).write_text("0\n0\n")
+    (disk / ".kafka_cleanshutdown").touch()  # else a start cuts the damage off
+    folder, segments = disk / "orders-0", []
+    raw = (folder / f"{0:020}.log").read_bytes()
+    while raw:
+        size = 12 + int.from_bytes(raw[8:12])
+        segments.append(folder / f"{int.from_bytes(raw[:8]):020}.log")
+        segments[-1].write_bytes(raw[:size])
+        segments[-1].with_suffix(".index").touch()  # without one, a start reads the log
+        raw = raw[size:]
+    return segments
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "text"),
+    [
+        (0, "missing-start", "broker 101 lacks offsets 0 to 99, which broker 102 has"),
+        (1, "missing-offsets", "broker 101 lacks offsets 100 to 149, which broker 102 has"),
+        (2, "bad-batch", "broker 101 has a wrong checksum at offsets 150 to 219, which broker 102"),
+    ],
+)
+def test_records_that_one_copy_lacks_inside_come_back_by_the_command(
+    number: int, code: str, text: str, tmp_path: Path
+) -> None:
+    """Ends, epochs and the heads of batches are equal; 101 would lead, and cut the others' start."""
+    copies = {"orders-0": [(0, 100), (2, 150), (2, 220)]}
+    disks = [broker_disk(tmp_path / f"b{n}", n, copies, noted=220) for n in (101, 102)]
+    write_log(disks[0], {0: [*BEGINNING, *ORDERS]})
+    segments, intact = map(in_segments, disks)
+    if code == "bad-batch":
+        raw = segments[number].read_bytes()
+        segments[number].write_bytes(raw[:-4] + bytes(byte ^ 1 for byte in raw[-4:]))
+    else:
+        segments[number].unlink()
+
+    answer = compared(tmp_path, *disks, code=2)
+
+    (finding,) = answer["findings"]
+    assert (finding["code"], finding["severity"], finding["node"]) == (code, "loss", 101)
+    assert text in finding["text"]
+    total = answer["lossTotal"]["text"]
+    assert total.startswith("100 acknowledged records of orders-0 would be cut") == (number == 0)
+    (command,) = finding["commands"]
+    subprocess.run(["sh", "-c", command], check=True)
+    assert [path.read_bytes() for path in segments] == [path.read_bytes() for path in intact]
+    assert len([*(tmp_path / "b101.aside/orders-0").glob("*.log")]) == 3 - (code != "bad-batch")
+    assert compared(tmp_path, *disks, code=0)["findings"] == []
+
+
+def test_start_that_retention_or_deletion_has_moved_is_not_a_loss(tmp_path: Path) -> None:
+    disks = [
+        broker_disk(tmp_path / f"b{n}", n, {"orders-0": [(0, 100), (2, 220)]}, noted=220)
+        for n in (101, 102)
+    ]
+    write_log(disks[0], {0: [*BEGINNING, *ORDERS]})
+    (first, _), _ = map(in_segments, disks)
+    first.unlink()
+    (disks[0] / "orders-0/leader-epoch-checkpoint").write_text("0\n1\n2 100\n")
+
+    assert compared(tmp_path, *disks, code=0)["findings"] == []
 
 
 def test_disks_without_metadata_are_compared_alone(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from kraftops.dump.check.findings import (
 )
 from kraftops.dump.check.log_walk import Compaction, LogWalk, OffsetGap
 from kraftops.dump.check.records import Reading, check_records
-from kraftops.dump.check.start import Start, absorbed, foretold, placed
+from kraftops.dump.check.start import Start, absorbed, expected_start, foretold, placed
 from kraftops.dump.check.tier import Surroundings, TierCheck
 from kraftops.dump.small_files import content_of
 from kraftops.dump.sources.partition_directory import is_whole, no_log
@@ -385,25 +385,18 @@ class _PartitionLook:
         if remote and remote.live and not self._files.is_tiered:
             self._check_after_remote(remote, start)
             return
-        if LOG_START not in directory.plan.offsets:
-            return
-        log_start, first_epoch = self._offset(LOG_START), epochs.first_offset
         # A broker that stops writes the starts of all logs that are tiered.
-        is_written = log_start is not None or not self._is_stopped
+        is_written = self._offset(LOG_START) is not None or not self._is_stopped
         is_tiered = self._settings.is_tiered if is_written else False
-        if is_tiered:
+        files = self._files
+        expected = expected_start(directory, files.topic, files.partition, epochs.first_offset)
+        if is_tiered or expected is None or expected[0] >= start:
             return
-        first = log_start
-        evidence = Evidence(os.path.join(directory.path, LOG_START), f"{log_start}")
-        # After a kill the checkpoint is up to a minute old. The epochs are cut with the segments
-        # (`UnifiedLog.maybeIncrementLogStartOffset`).
-        if (log_start is None or not self._is_stopped) and (
-            first_epoch is None or first_epoch >= (log_start or 0)
-        ):
-            first = first_epoch
-            evidence = Evidence(epochs.path, f"the first epoch begins at {first_epoch}")
-        if first is not None and first < start:
-            self._lose_start((first, start - 1), evidence, is_certain=is_tiered is False)
+        first, source = expected
+        evidence = Evidence(os.path.join(directory.path, LOG_START), f"{first}")
+        if source != LOG_START:
+            evidence = Evidence(epochs.path, f"the first epoch begins at {first}")
+        self._lose_start((first, start - 1), evidence, is_certain=is_tiered is False)
 
     def _lose_start(self, span: Span, evidence: Evidence, *, is_certain: bool) -> None:
         """Report offsets before the first segment: they are lost, unless a tier has them."""

@@ -40,6 +40,7 @@ from kraftops.server.loader.load_plan import (
 )
 from kraftops.server.loader.metadata_log import foretell_metadata_log
 from kraftops.server.loader.partition import foretell_partition
+from kraftops.server.loader.text_files import LEADER_EPOCHS
 from kraftops.server.log_directory import Duplicate, LogDirectory
 from kraftops.server.metadata_log.cures import cure_of_unknown_voters
 from kraftops.server.partition_files import PartitionFiles
@@ -218,6 +219,24 @@ def foretold(
         for is_tiered in tierings
     ]
     return Start(files.path, directory.has_checkpoints, tuple(outcomes))
+
+
+def expected_start(
+    directory: LogDirectory, topic: str | None, partition: int | None, first_epoch: int | None
+) -> tuple[int, str] | None:
+    """Return where a log that is not tiered should start, and the file that says so; None: unknown.
+
+    Retention and DeleteRecords cut the epochs with the segments, and the checkpoint has a start
+    inside of a segment (`UnifiedLog.maybeIncrementLogStartOffset`). After a kill the checkpoint is
+    up to a minute old.
+    """
+    if LOG_START not in directory.plan.offsets:
+        return None
+    log_start = directory.offset(LOG_START, topic, partition)
+    is_certain = log_start is not None and directory.plan.was_clean
+    if not is_certain and (first_epoch is None or first_epoch >= (log_start or 0)):
+        return None if first_epoch is None else (first_epoch, LEADER_EPOCHS)
+    return None if log_start is None else (log_start, LOG_START)
 
 
 def placed(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from kraftops.display.sizes import many, named
 from kraftops.dump.check.findings import offsets_text
-from kraftops.findings.finding import Finding, Place, Severity, Stake, worst_first
+from kraftops.findings.finding import Cure, Finding, Place, Severity, Stake, worst_first
 from kraftops.image.load.loading import load
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.assignments import missing_partition, replicas_on
@@ -22,8 +22,16 @@ from kraftops.image.verify.directories import (
 )
 from kraftops.recovery.log_copy import partition_folder, read_log
 from kraftops.recovery.node_copies import LogSource
-from kraftops.recovery.partitions.content import ContentDifference, Identity, first_difference
+from kraftops.recovery.partitions.content import (
+    BAD_BATCH,
+    MISSING_OFFSETS,
+    ContentDifference,
+    Identity,
+    first_difference,
+    with_holes,
+)
 from kraftops.recovery.partitions.copies import (
+    MISSING_START,
     PartitionCopy,
     common_end,
     newest_by_broker,
@@ -40,10 +48,21 @@ from kraftops.recovery.partitions.losses import (
     lost_if_gone,
     total_of,
 )
-from kraftops.recovery.partitions.start_order import best_copies, replacement, start_order
+from kraftops.recovery.partitions.start_order import (
+    WHILE_STOPPED,
+    best_copies,
+    replacement,
+    start_order,
+)
 from kraftops.recovery.refusal import RecoveryRefused
 
 MISSING_END, CONTENT_DIFFERS = "missing-end", "content-differs"
+_CONSEQUENCES = {
+    # `UnifiedLog.maybeIncrementLogStartOffset`, by the answers to a follower's fetches (4.3.1)
+    MISSING_START: "if it leads, the others raise the start of their logs to its, and lose them",
+    MISSING_OFFSETS: "if it leads, consumers pass over them without an error",
+    BAD_BATCH: "if it leads, consumers and followers stop there",
+}
 _ELR_FEATURE = "eligible.leader.replicas.version"
 
 
@@ -77,12 +96,14 @@ class ComparedCopy:
     @property
     def lacking(self) -> int:
         """How many offsets of the newest copy it lacks."""
-        return self.newest.end - self.equal_up_to
+        holes = sum(map(len, self.copy.lacks(self.newest)))
+        return self.newest.end - self.equal_up_to + holes
 
     @property
     def own(self) -> int:
         """How many offsets it has that the newest copy lacks."""
-        return self.copy.end - self.equal_up_to
+        holes = sum(map(len, self.newest.lacks(self.copy)))
+        return self.copy.end - self.equal_up_to + holes
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,11 +150,16 @@ class Comparison:
         return LossTotal(reason=f"Records are lost: {gone}" if gone else text)
 
     @property
-    def replacements(self) -> list[str]:
+    def replacements(self) -> list[Cure]:
         """The copies that must be replaced before the brokers start in any order."""
         if self.has_order:
             return []
-        return [replacement(copy, leaders) for copy, leaders in best_copies(self.losses)]
+        best = best_copies(self.losses)
+        return [replacement(copy, leaders, self.all_copies) for copy, leaders in best]
+
+    @property
+    def all_copies(self) -> list[PartitionCopy]:
+        return [compared.copy for compared in self.copies]
 
     @property
     def differing(self) -> list[ComparedCopy]:
@@ -171,7 +197,7 @@ def compare(copies: Iterable[PartitionCopy], *, is_deep: bool = False) -> Compar
     for copy in copies:
         key = (copy.topic, copy.number, copy.topic_id or b"")
         by_partition.setdefault(key, []).append(copy)
-    partitions = [newest_by_broker(by_partition[key]) for key in sorted(by_partition)]
+    partitions = [newest_by_broker(with_holes(by_partition[key])) for key in sorted(by_partition)]
     compared = [
         copy
         for partition in partitions
@@ -245,6 +271,37 @@ def _gone(copies: Iterable[ComparedCopy]) -> Iterator[Finding]:
             )
 
 
+def _incomplete(table: Comparison) -> Iterator[Finding]:
+    """Yield the copies that lack records before their end, with those that have them."""
+    for copy in table.all_copies:
+        others = [
+            other
+            for other in table.all_copies
+            if other is not copy and other.name == copy.name and copy.lacks(other)
+        ]
+        for code, offsets in copy.holes:
+            span_text = offsets_text(offsets.start, offsets.stop - 1)
+            lacks = "has a wrong checksum at" if code == BAD_BATCH else "lacks"
+            text = f"{copy.name}: broker {copy.broker} {lacks} {span_text}"
+            cure = Cure("leave its directory where it is, and restore it from a backup")
+            if others:
+                best = newest_of(others)
+                cure = replacement(best, [copy.broker], [copy, best])
+                brokers = named("broker", sorted(other.broker for other in others))
+                text += f", which {brokers} {'has' if len(others) == 1 else 'have'}"
+                cure = cure._replace(text=f"{WHILE_STOPPED}, {cure.text}")
+            yield Finding(
+                code,
+                Severity.LOSS,
+                text,
+                Place(copy.broker, None, copy.topic, copy.number, copy.place),
+                cure.text,
+                cure.commands,
+                consequence=_CONSEQUENCES[code] if others else "",
+                stake=Stake(len(offsets), 0),
+            )
+
+
 def _misnamed(disks: Iterable[BrokerDisk], image: MetadataImage) -> Iterator[Finding]:
     """Yield the directories with the id of another topic, which are not copies of theirs."""
     for disk in disks:
@@ -293,13 +350,18 @@ def _broker(
     partitions: Sequence[dict[int, PartitionCopy]],
     compared: Sequence[ComparedCopy],
 ) -> ComparedBroker:
-    gone = [lost_if_gone(partition, broker) for partition in partitions if broker in partition]
+    gone = [
+        loss
+        for partition in partitions
+        if broker in partition
+        for loss in lost_if_gone(partition, broker)
+    ]
     own = [copy for copy in compared if copy.copy.broker == broker]
     return ComparedBroker(
         broker,
         len(own),
         sum(_is_alone(partition, broker) for partition in partitions),
-        total_of([loss for loss in gone if loss.offsets]),
+        total_of(gone),
     )
 
 
@@ -344,7 +406,11 @@ def compare_disks(sources: Sequence[LogSource], *, is_deep: bool = False) -> Com
         if not is_misnamed(image, copy.topic, copy.topic_id)
     ]
     table = compare(led, is_deep=is_deep)
-    lost = [loss for loss in losses(assigned, led) if loss.copy.name not in table.of_other_content]
+    lost = [
+        loss
+        for loss in losses(assigned, table.all_copies)
+        if loss.copy.name not in table.of_other_content
+    ]
     has_elr = image.features.get(_ELR_FEATURE, (0,))[0] > 0
     order = start_order([broker.broker for broker in table.brokers], lost, has_elr=has_elr)
     ranks = {broker: rank for rank, broker in enumerate(order or ())}
@@ -359,6 +425,7 @@ def compare_disks(sources: Sequence[LogSource], *, is_deep: bool = False) -> Com
                 *_misnamed(disks, image),
                 *_other_content(table),
                 *_gone(table.copies),
+                *_incomplete(table),
                 *_missing(disks, image),
                 *(finding for disk in disks for finding in disk.findings),
             ]

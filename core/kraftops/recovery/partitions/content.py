@@ -1,4 +1,4 @@
-"""Whether two copies of a partition have the same batches, by the checksums in their headers.
+"""Whether copies of a partition are whole, and two of them have the same batches by their headers.
 
 A follower has its leader's bytes. Only the cleaner changes them, of each replica for itself, below
 the offset in its checkpoint (`LogCleaner`).
@@ -7,18 +7,24 @@ the offset in its checkpoint (`LogCleaner`).
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import sys
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
+from itertools import pairwise
 from typing import NamedTuple
 
 from kraftops.errors import KraftopsError, SourceError
 from kraftops.log.files import FileKind
 from kraftops.log.indexes import OffsetIndex
-from kraftops.recovery.partitions.copies import PartitionCopy
-from kraftops.server.loader.batches import whole_heads
-from kraftops.server.loader.contract import LogBatch
+from kraftops.recovery.partitions.copies import Hole, PartitionCopy
+from kraftops.server.loader.batches import has_wrong_checksum, whole_heads
+from kraftops.server.loader.contract import DiskFolder, LogBatch
 from kraftops.server.partition_files import PartitionFiles, SegmentFiles, partition_files
 
+MISSING_OFFSETS, BAD_BATCH = "missing-offsets", "bad-batch"
+INSIDE = (MISSING_OFFSETS, BAD_BATCH)
+"""Codes of what only other copies, or the bytes of a batch, tell of one that a start takes."""
 Identity = tuple[int, int, int, int]
 """First and last offset, epoch and checksum of a batch, equal in all copies."""
 
@@ -29,6 +35,51 @@ class ContentDifference(NamedTuple):
     offset: int
     mine: Identity
     theirs: Identity
+
+
+def with_holes(copies: Sequence[PartitionCopy]) -> list[PartitionCopy]:
+    """Return the copies of a partition with what each lacks inside.
+
+    That are segments that another copy has, and the first and the last batch, if the bytes of these
+    do not have the checksum in the header; nothing else is read.
+    """
+    bases = {base for copy in copies for base in copy.bases}
+    return [
+        replace(copy, holes=(*copy.holes, *_gaps(copy, bases), *_damage(copy)))
+        if copy.bases and len(copies) > 1
+        else copy
+        for copy in copies
+    ]
+
+
+def _gaps(copy: PartitionCopy, bases: Collection[int]) -> Iterator[Hole]:
+    """Yield the offsets between two segments where other copies have one; a cleaner leaves gaps."""
+    for base, following in pairwise(copy.bases):
+        if base >= copy.cleaned and any(base < other < following for other in bases):
+            end = _segment_end(copy.place, base)
+            if end < following:
+                yield Hole(MISSING_OFFSETS, range(end, following))
+
+
+def _segment_end(path: str, base: int) -> int:
+    with suppress(SourceError):
+        files = partition_files(path)
+        for segment in files.segments:
+            if segment.base_offset == base:
+                heads = _heads(files, segment, sys.maxsize)
+                return max((batch.last_offset + 1 for batch in heads), default=base)
+    return sys.maxsize  # it is gone meanwhile
+
+
+def _damage(copy: PartitionCopy) -> Iterator[Hole]:
+    """Yield the first and the last batch, where its bytes do not have its checksum."""
+    reads = (
+        next(_batches(copy.place, first, copy.end), None) for first in (copy.start, copy.end - 1)
+    )
+    batches = {read[1:]: read[0] for read in reads if read}
+    for (name, batch), folder in batches.items():
+        if has_wrong_checksum(folder, name, batch):
+            yield Hole(BAD_BATCH, range(batch.base_offset, batch.last_offset + 1))
 
 
 def first_difference(
@@ -70,6 +121,11 @@ def _pairs(
 
 
 def _identities(path: str, first: int, end: int) -> Iterator[Identity]:
+    for _, _, batch in _batches(path, first, end):
+        yield batch.base_offset, batch.last_offset, batch.leader_epoch, batch.crc
+
+
+def _batches(path: str, first: int, end: int) -> Iterator[tuple[DiskFolder, str, LogBatch]]:
     """Yield the batches of a partition from the one with an offset on; none is legacy.
 
     A directory that can no longer be read has none: its findings tell why.
@@ -85,7 +141,8 @@ def _identities(path: str, first: int, end: int) -> Iterator[Identity]:
         if last_base <= segment.base_offset < end:
             for batch in _heads(files, segment, first):
                 if batch.magic > 1 and batch.last_offset >= first and batch.base_offset < end:
-                    yield batch.base_offset, batch.last_offset, batch.leader_epoch, batch.crc
+                    assert files.folder
+                    yield files.folder, os.path.basename(segment.log), batch
 
 
 def _heads(files: PartitionFiles, segment: SegmentFiles, first: int) -> Iterator[LogBatch]:

@@ -8,10 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from kraftops.dump.check.findings import Span, uncovered
 from kraftops.server.loader.text_files import EpochEntry
 
 _ABOVE_ALL_EPOCHS = 1 << 31  # an epoch is an int32
+
+
+MISSING_START = "missing-start"
+
+
+class Hole(NamedTuple):
+    """Offsets that a copy lacks, with the code of the finding that tells why."""
+
+    code: str
+    offsets: range
+
+    @property
+    def span(self) -> Span:
+        """The first and the last offset."""
+        return self.offsets.start, self.offsets.stop - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +42,8 @@ class PartitionCopy:
         topic_id: its id; None where the directory does not tell.
         number: the number of the partition.
         start: the first offset of the oldest segment.
+        bases: the first offsets of all segments.
+        holes: what it should have before its end, and lacks.
         cleaned: the offset up to which its broker may have compacted it.
         end: the offset after the last record.
         is_end_exact: whether the end was read; without segments it is the lowest possible.
@@ -43,6 +62,8 @@ class PartitionCopy:
     topic_id: bytes | None
     number: int
     start: int = 0
+    bases: tuple[int, ...] = ()
+    holes: tuple[Hole, ...] = ()
     cleaned: int = 0
     end: int = 0
     is_end_exact: bool = True
@@ -65,13 +86,24 @@ class PartitionCopy:
         return self.epochs[-1].epoch if self.epochs else -1
 
     @property
-    def rank(self) -> tuple[int, int]:
-        """Latest epoch and end, by which copies compare.
+    def rank(self) -> tuple[int, int, int]:
+        """Latest epoch, end, and less what is missing before that, by which copies compare.
 
         A leader has all committed records of earlier epochs, and assigns its epoch at once, so
         that a copy of the highest rank has all that was ever committed to any of them.
         """
-        return self.epoch, self.end
+        return self.epoch, self.end, -sum(len(hole.offsets) for hole in self.holes)
+
+    def lacks(self, other: PartitionCopy, code: str = "") -> list[range]:
+        """Return the offsets of its holes that another copy has; of holes of one *code*, or all."""
+        absent: list[Span] = [(0, other.start - 1), (other.end, max(self.end, other.end))]
+        absent += [hole.span for hole in other.holes]
+        return [
+            range(first, last + 1)
+            for hole in self.holes
+            if code in ("", hole.code)
+            for first, last in uncovered(hole.span, absent)
+        ]
 
 
 def newest_of(copies: Iterable[PartitionCopy], leaders: Collection[int] = ()) -> PartitionCopy:

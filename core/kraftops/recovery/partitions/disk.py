@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from kraftops.dump.check.findings import lost_text
-from kraftops.dump.check.start import Start, damaged_checkpoint, foretold
+from kraftops.dump.check.start import damaged_checkpoint, expected_start, foretold
 from kraftops.dump.check.topics import TopicSettings
 from kraftops.errors import DecodeError, SourceError
 from kraftops.fileio.reading import read_small
@@ -19,7 +19,7 @@ from kraftops.log.files import METADATA_PARTITION
 from kraftops.log.producers import read_producers
 from kraftops.recovery.log_copy import has_partitions
 from kraftops.recovery.node_copies import LogSource
-from kraftops.recovery.partitions.copies import PartitionCopy
+from kraftops.recovery.partitions.copies import MISSING_START, Hole, PartitionCopy
 from kraftops.recovery.refusal import PACK, RecoveryRefused
 from kraftops.server.loader.batches import whole_heads
 from kraftops.server.loader.contract import Cut, DiskFolder, LoadOutcome, LogBatch
@@ -151,7 +151,7 @@ def _read(
         was_clean=directory.plan.was_clean,
     )
     if files.segments:
-        return _with_end(copy, files, epochs, foretold(files, directory, _UNTIERED))
+        return _with_end(copy, files, epochs, directory)
     recovery_point = directory.offset(RECOVERY_POINT, *key)
     starts = [entry.start_offset for entry in epochs.entries]
     end = max([0, copy.high_watermark or 0, recovery_point or 0, *files.snapshots, *starts])
@@ -161,18 +161,26 @@ def _read(
 
 
 def _with_end(
-    copy: PartitionCopy, files: PartitionFiles, epochs: LeaderEpochs, start: Start
+    copy: PartitionCopy,
+    files: PartitionFiles,
+    epochs: LeaderEpochs,
+    directory: LogDirectory,
 ) -> tuple[PartitionCopy, Sequence[Finding]]:
-    folder = files.folder
+    folder, start = files.folder, foretold(files, directory, _UNTIERED)
     assert folder
     loads = [outcome for outcome in start.outcomes if outcome.end_offset is not None]
     limit = min((outcome.end_offset or 0 for outcome in loads), default=None)
+    bases = tuple(segment.base_offset for segment in files.segments)
+    expected = None
+    if directory.is_topic_tiered(copy.topic) is False and epochs.entries:
+        first_epoch = epochs.entries[0].start_offset
+        expected = expected_start(directory, copy.topic, copy.number, first_epoch)
     full = [
         segment
         for segment in files.segments
         if files.size_of(segment.log) and (limit is None or segment.base_offset < limit)
     ]
-    end, times, next_producer_id = files.segments[-1].base_offset, [], copy.next_producer_id
+    end, times, next_producer_id = bases[-1], [], copy.next_producer_id
     for batch in _last_batches(folder, full[-1]) if full else ():
         if limit is not None and batch.last_offset >= limit:
             break
@@ -187,7 +195,11 @@ def _with_end(
     epochs.truncate_from_end(end)
     whole = replace(
         copy,
-        start=files.segments[0].base_offset,
+        start=bases[0],
+        bases=bases,
+        holes=(Hole(MISSING_START, range(expected[0], bases[0])),)
+        if expected and expected[0] < bases[0]
+        else (),
         end=end,
         # That of a copy that no start takes is the end of its whole batches.
         is_end_exact=not loads or start.outcome in loads,

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from kraftops.display.sizes import first_names, many, named
+from kraftops.dump.check.findings import uncovered
 from kraftops.engine.metadata_state import PartitionState
 from kraftops.image.state.image import MetadataImage
 from kraftops.recovery.partitions.copies import (
+    MISSING_START,
     PartitionCopy,
     acknowledged_records,
     common_end,
@@ -138,7 +141,9 @@ def copies_to_be_led(
     return copies + [
         PartitionCopy(
             broker=broker,
-            place=by_directory[broker, directory_id].name,
+            place=os.path.join(
+                by_directory[broker, directory_id].directory.path, f"{topic}-{number}"
+            ),
             topic=topic,
             topic_id=topic_id,
             number=number,
@@ -177,25 +182,39 @@ def _losses_of(state: PartitionState, copies: Sequence[PartitionCopy]) -> Iterat
             if leader != broker
         ]
         end, leader = min(cuts, default=(longer.end, broker))
-        if end >= longer.end:
-            continue
-        offsets = range(end, copy.end)
-        yield PartitionLoss(
-            copy=copy,
-            offsets=offsets,
-            acknowledged=acknowledged_records(offsets, copy, newest.values()),
-            leader=leader,
-            leaders=leaders,
-            also_on=tuple(
-                other
-                for other in sorted(newest.keys() - {broker})
-                if common_end(longer, newest[other]) >= longer.end
-            ),
-            is_certain=len(leaders) == 1
-            and leader in newest
-            and newest[leader].is_end_exact
-            and copy.is_end_exact,
-        )
+        lost = [(range(end, copy.end), leader)] if end < longer.end else []
+        lost += {
+            offsets: leader
+            for leader in leaders
+            if leader in newest
+            for offsets in newest[leader].lacks(copy, MISSING_START)
+        }.items()
+        for offsets, leader in lost:
+            yield PartitionLoss(
+                copy=copy,
+                offsets=offsets,
+                acknowledged=acknowledged_records(offsets, copy, newest.values()),
+                leader=leader,
+                leaders=leaders,
+                also_on=tuple(
+                    other
+                    for other in sorted(newest.keys() - {broker})
+                    if _has(newest[other], offsets)
+                    and (offsets.stop < copy.end or common_end(longer, newest[other]) >= longer.end)
+                ),
+                is_certain=len(leaders) == 1
+                and leader in newest
+                and newest[leader].is_end_exact
+                and copy.is_end_exact,
+            )
+
+
+def _has(copy: PartitionCopy, offsets: range) -> bool:
+    holes = [hole.span for hole in copy.holes]
+    is_whole = [*uncovered((offsets.start, offsets.stop - 1), holes)] == [
+        (offsets.start, offsets.stop - 1)
+    ]
+    return copy.start <= offsets.start and offsets.stop <= copy.end and is_whole
 
 
 def _cut(copy: PartitionCopy, leader: PartitionCopy | None, epoch: int) -> int:
@@ -208,26 +227,26 @@ def _cut(copy: PartitionCopy, leader: PartitionCopy | None, epoch: int) -> int:
     return min((start for later, start in copy.epochs if later > epoch), default=copy.end)
 
 
-def lost_if_gone(newest: Mapping[int, PartitionCopy], broker: int) -> PartitionLoss:
-    """Return what is lost of a partition if a broker is gone for good; it may be nothing.
+def lost_if_gone(newest: Mapping[int, PartitionCopy], broker: int) -> Iterator[PartitionLoss]:
+    """Yield what is lost of a partition if a broker is gone for good.
 
     What only an older copy has would be cut with that broker, too.
     """
     copy = newest[broker]
     others = [other for other in newest.values() if other is not copy]
-    start = copy.end if others else copy.start
+    lost = [] if others else [range(copy.start, copy.end)]
     if others and copy.rank > (other := newest_of(others)).rank:
-        start = common_end(copy, other)
-    offsets = range(start, copy.end)
-    return PartitionLoss(
-        copy=copy,
-        offsets=offsets,
-        acknowledged=acknowledged_records(offsets, copy, newest.values()),
-        leader=broker,
-        leaders=(broker,),
-        also_on=(),
-        is_certain=True,
-    )
+        lost = [range(common_end(copy, other), copy.end), *other.lacks(copy)]
+    for offsets in filter(None, lost):
+        yield PartitionLoss(
+            copy=copy,
+            offsets=offsets,
+            acknowledged=acknowledged_records(offsets, copy, newest.values()),
+            leader=broker,
+            leaders=(broker,),
+            also_on=(),
+            is_certain=True,
+        )
 
 
 class LossTotal(NamedTuple):

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from kraftops.display.sizes import named
+from kraftops.fileio.mounts import archive_of
+from kraftops.findings.aside import aside_of
+from kraftops.findings.finding import Cure
 from kraftops.recovery.partitions.copies import PartitionCopy, newest_of
 from kraftops.recovery.partitions.losses import PartitionLoss
+from kraftops.server.loader.load_plan import CLEAN_SHUTDOWN
 
-NO_ORDER = "No order of starts keeps all records: while these brokers are stopped"
+WHILE_STOPPED = "while these brokers are stopped"
+NO_ORDER = f"No order of starts keeps all records: {WHILE_STOPPED}"
 
 
 def start_order(
@@ -23,10 +30,15 @@ def start_order(
         has_elr: whether the cluster has eligible leader replicas (KIP-966).
     """
     before: dict[int, set[int]] = defaultdict(set)
+    losses = list(losses)
+    copies_of: dict[str, list[PartitionCopy]] = defaultdict(list)
+    for loss in losses:
+        copies_of[loss.copy.name].append(loss.copy)
     for best, leaders in best_copies(losses):
         # As one that was killed registers, the controller takes it out of ISR and ELR, and only the
         # last leader is elected (`ReplicationControlManager.handleUncleanBrokerShutdown`; 4.3.1).
-        may_lead = best.is_loaded and best.broker in leaders
+        is_whole = not any(best.lacks(copy) for copy in copies_of[best.name])
+        may_lead = is_whole and best.is_loaded and best.broker in leaders
         if not may_lead or (has_elr and not best.was_clean):
             return None
         for leader in leaders:
@@ -52,12 +64,47 @@ def best_copies(losses: Iterable[PartitionLoss]) -> list[tuple[PartitionCopy, tu
     ]
 
 
-def replacement(best: PartitionCopy, leaders: Iterable[int]) -> str:
-    """Return how the best copy leads whoever starts first; a refused one serves nobody."""
+def replacement(
+    best: PartitionCopy, leaders: Iterable[int], copies: Iterable[PartitionCopy]
+) -> Cure:
+    """Return how the best of all *copies* leads whoever starts first; a refused one serves nobody.
+
+    Commands are for the copies that are on this machine.
+    """
     if not best.is_loaded:
-        return (
+        return Cure(
             f"mend the copy of {best.name} on broker {best.broker}, which has the newest records "
             "and which a start refuses; do not move it away, and compare again"
         )
+    of_partition = [copy for copy in copies if copy.name == best.name]
     others = [leader for leader in sorted(leaders) if leader != best.broker]
-    return f"copy {best.name} of broker {best.broker} over that of {named('broker', others)}"
+    for other in of_partition:
+        if lacking := best.lacks(other):
+            return Cure(
+                f"no copy of {best.name} has all its records: put the segments with offsets"
+                f" {lacking[0].start} to {lacking[-1].stop - 1} of broker {other.broker} into that"
+                f" of broker {best.broker}, and compare again"
+            )
+    targets = [copy for copy in of_partition if copy.broker in others]
+    is_here = not any(archive_of(copy.place) for copy in (best, *targets))
+    return Cure(
+        f"copy {best.name} of broker {best.broker} over that of {named('broker', others)}",
+        tuple(_copy_command(best, target) for target in targets if is_here),
+    )
+
+
+def _copy_command(best: PartitionCopy, target: PartitionCopy) -> str:
+    """Return the command that replaces a copy, and keeps it beside its log directory.
+
+    What is copied takes its place at once and whole. A torn end of a broker that was killed is cut
+    by a start without the marker only.
+    """
+    directory, name = os.path.split(target.place)
+    new, aside = (shlex.quote(f"{aside_of(directory)}/{end}") for end in (f"{name}.new", ""))
+    source, place = shlex.quote(f"{best.place}/."), shlex.quote(target.place)
+    moves = [] if target.is_missing else [f"mv {place} {aside}"]
+    steps = [f"mkdir -p {aside}", f"mkdir {new}", f"cp -a {source} {new}", *moves]
+    steps.append(f"mv {new} {place}")
+    if not best.was_clean:
+        steps.append(f"rm -f {shlex.quote(os.path.join(directory, CLEAN_SHUTDOWN))}")
+    return " && ".join(steps)

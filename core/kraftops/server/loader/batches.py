@@ -56,6 +56,14 @@ def whole_heads(folder: Folder, name: str, start: int = 0) -> Iterator[LogBatch]
         yield from _walk(folder, name, start, folder.files.get(name, 0), Depth.HEADS)
 
 
+def has_wrong_checksum(folder: Folder, name: str, batch: LogBatch) -> bool:
+    """Tell whether the bytes of a batch do not have the checksum in its header."""
+    with suppress(LoadError):
+        whole = next(_walk(folder, name, batch.position, batch.end, Depth.WHOLE), None)
+        return whole is None or whole.damage is not None
+    return True
+
+
 def _walk(folder: Folder, name: str, start: int, stop: int, depth: Depth) -> Iterator[LogBatch]:
     with folder.open(name) as file:
         yield from _Stream(name, file, stop, depth, _BUDGET.meter()).batches(start)

@@ -155,7 +155,8 @@ def test_newest_broker_keeps_all_that_was_acknowledged(history: History) -> None
 
 def test_what_a_broker_alone_has(history: History) -> None:
     for broker, log in history.logs.items():
-        lost = lost_if_gone(newest_by_broker(history.copies), broker).offsets
+        losses_of_broker = lost_if_gone(newest_by_broker(history.copies), broker)
+        lost = [offset for loss in losses_of_broker for offset in loss.offsets]
         others = [other for node_id, other in history.logs.items() if node_id != broker]
         for offset in lost:
             best = max(history.copies, key=lambda c: (c.broker != broker, *c.rank)).broker
