@@ -18,7 +18,7 @@ from kraftops.display.columns import Bytes, Cell, Column, Styled, folded, number
 from kraftops.display.sizes import number_text, size_text
 from kraftops_terminal.console import Console
 from kraftops_terminal.escaping import escaped
-from kraftops_terminal.widths import padded, width_of_text
+from kraftops_terminal.widths import aligned
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
@@ -95,18 +95,12 @@ def cell_text(cell: Cell) -> str:
 
 
 def _plain(columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> str:
-    texts = [[column.title for column in columns], *([*map(cell_text, row)] for row in rows)]
-    widths = [max(map(width_of_text, column)) for column in zip(*texts, strict=True)]
-    return "".join(
-        (" " * _GAP)
-        .join(
-            padded(text, width, is_right=column.justify == "right")
-            for text, width, column in zip(row, widths, columns, strict=True)
-        )
-        .rstrip()
-        + "\n"
-        for row in texts
-    )
+    cells = zip(*rows, strict=True) if rows else ((),) * len(columns)
+    texts = [
+        aligned([column.title, *map(cell_text, below)], is_right=column.justify == "right")
+        for column, below in zip(columns, cells, strict=True)
+    ]
+    return "".join(f"{(' ' * _GAP).join(row).rstrip()}\n" for row in zip(*texts, strict=True))
 
 
 def _drawn(console: Console, table: Table, rows: Sequence[Sequence[Cell]]) -> str:

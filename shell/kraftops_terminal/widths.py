@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 def width_of_text(text: str) -> int:
     """Return the columns that text takes: two for wide letters, none for combining marks."""
@@ -20,6 +22,15 @@ def padded(text: str, width: int, *, is_right: bool = False) -> str:
         return text.rjust(width) if is_right else text.ljust(width)
     blanks = " " * (width - width_of_text(text))
     return blanks + text if is_right else text + blanks
+
+
+def aligned(texts: Sequence[str], *, is_right: bool) -> list[str]:
+    """Return texts below each other, as wide as the widest."""
+    if all(map(str.isascii, texts)):
+        width = max(map(len, texts))
+        return [text.rjust(width) if is_right else text.ljust(width) for text in texts]
+    width = max(map(width_of_text, texts))
+    return [padded(text, width, is_right=is_right) for text in texts]
 
 
 def cut(text: str, width: int) -> str:

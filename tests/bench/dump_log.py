@@ -141,8 +141,6 @@ def rows(bench: Bench, only: str, runs: int, size: str) -> Iterator[Row]:
     chosen = [case for case in cases(size) if re.search(only, case.title)]
     if bench.before:
         chosen = [_beside_before(case) for case in chosen]
-    for name in SLOWER_STARTS:
-        os.environ.pop(name, None)
     for case in chosen:
         used = bench.measure(case.commands, runs)
         start = median(usage.cpu for usage in used[started(case.ours)]) if case.starts_apart else 0

@@ -128,13 +128,13 @@ def _count(plan: Plan, part: ByteRange, file: Reading, counting: Counting) -> _C
 def print_summaries(run: Run, files: Sequence[Reading], summaries: Mapping[Log, Summary]) -> int:
     """Print summaries as text or JSON, to the output that is asked for; return the exit code."""
     plan = run.plan
-    visible_logs = {file.log for file in files if file.is_shown}
-    fields = fields_of(summaries)
+    visible_logs = {file.log for file in files if file.is_shown and file.log in summaries}
+    is_json = plan.query.output_format.has_objects
+    fields = fields_of(summaries, are_rows=not is_json and len(visible_logs) > 1)
     logs = in_order([summary for log, summary in fields.items() if log in visible_logs], plan.sort)
     console = run.terminal.console
     if plan.output is not None:
         console = replace(console, is_terminal=False)
-    is_json = plan.query.output_format.has_objects
     answer = {"logs": logs[: plan.top]}
     if is_json and plan.output is None and not plan.follow:
         run.terminal.answer("summary", answer)

@@ -58,9 +58,7 @@ class Report:
         self.first_refusal: KraftopsError | None = None
         self._lines: list[str] = []
         self._index_mismatches: dict[str, dict[int, int]] = {}
-        self._time_problems: dict[TimeProblem, dict[str, list[tuple[int, int]]]] = {
-            problem: {} for problem in TimeProblem
-        }
+        self._time_problems: dict[TimeProblem, dict[str, list[tuple[int, int]]]] = {}
         self._gaps: dict[str, array[int]] = {}  # pairs: an offset and the next one
 
     def failure(self, path: str, position: int, reason: str, *, is_damage: bool = True) -> None:
@@ -113,7 +111,7 @@ class Report:
     def time_problem(self, problem: TimeProblem, path: str, indexed: int, present: int) -> None:
         """Note what an entry of a time index has, and what is there."""
         self.has_damage = True
-        by_path = self._time_problems[problem]
+        by_path = self._time_problems.setdefault(problem, {})
         by_path.setdefault(absolute_path(path), []).append((indexed, present))
 
     def cut_summary(self, most: int) -> tuple[int, int]:
@@ -130,8 +128,8 @@ class Report:
             kept, dropped = kept + count, dropped + size - count
             return count
 
-        for by_path in self._time_problems.values():
-            for pairs in by_path.values():
+        for problem in TimeProblem:
+            for pairs in self._time_problems.get(problem, {}).values():
                 del pairs[allowed(len(pairs)) :]
         for offsets in self._index_mismatches.values():
             for offset in list(offsets)[allowed(len(offsets)) :]:
@@ -167,7 +165,8 @@ class Report:
             self._index_mismatches.setdefault(path, {}).update(offsets)
         for problem, theirs in later._time_problems.items():
             for path, pairs in theirs.items():
-                self._time_problems[problem].setdefault(path, []).extend(pairs)
+                ours = self._time_problems.setdefault(problem, {})
+                ours.setdefault(path, []).extend(pairs)
         for path, gaps in later._gaps.items():
             self._gaps.setdefault(path, array("q")).extend(gaps)
 
@@ -180,8 +179,8 @@ class Report:
                 f"  Index offset: {offset}, log offset: {offsets[offset]}"
                 for offset in sorted(offsets, reverse=True)
             ]
-        for problem, by_path in self._time_problems.items():
-            for path, pairs in by_path.items():
+        for problem in TimeProblem:
+            for path, pairs in self._time_problems.get(problem, {}).items():
                 lines.append(f"{problem.heading} :{path}")
                 lines += [problem.line % pair for pair in pairs]
         yield from lines

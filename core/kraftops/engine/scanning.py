@@ -60,9 +60,13 @@ class EngineScan:
         self.position = -1
         """The position up to which the file was read; -1 without positions."""
 
-    def restart(self) -> None:
-        """Begin with another file, of which neither text nor rows are asked for."""
+    def restart(self, request: Request) -> None:
+        """Begin with another file, of which the same text is asked for: no path is in it."""
+        self._request = request
         self.meter.restart()
+        self.__dict__.pop("_reference", None)
+        if not self._is_native:
+            self._scan = self._reference
         self.first_offset = self.last_offset = None
         self._scan.first_offset = self._scan.last_offset = None
         self.position = -1

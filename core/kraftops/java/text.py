@@ -58,7 +58,8 @@ def path_text(path: str) -> str:
     """
     if is_remote(path) or type(path) is not str:
         return path
-    path = re.sub("/+", "/", path)
+    if "//" in path:
+        path = re.sub("/+", "/", path)
     return path.rstrip("/") or path[:1]
 
 

@@ -42,8 +42,8 @@ def run_ordered(
     """Write the output of all tasks to a file descriptor, as if they were done one by one.
 
     *jobs* threads take tasks in turn; one task, or one job, is done in this thread. *on_result* is
-    called in this thread, in the order of the output: earlier output is written by then, and later
-    output is not.
+    called in this thread, in the order of the output: earlier output is written by then, unless a
+    result says with `is_quiet` that nobody sees it, and later output is not.
 
     Args:
         tasks: Iterated only as far as threads can take tasks.
@@ -65,7 +65,8 @@ def run_ordered(
     chunks = Chunks(lambda data: write_all(fd, data))
 
     def emit(result: R) -> None:
-        chunks.flush()
+        if not getattr(result, "is_quiet", False):
+            chunks.flush()
         on_result(result)
 
     try:

@@ -254,9 +254,17 @@ class LogDirectory:
         return frozenset(topic for (topic, _), offset in starts.items() if offset == 0)
 
     def offset(self, checkpoint: str, topic: str | None, partition: int | None) -> int | None:
+        return self.offsets_of(topic, partition).get(checkpoint)
+
+    def offsets_of(self, topic: str | None, partition: int | None) -> dict[str, int]:
+        """Return the offsets of a partition by the checkpoints that have one."""
         if topic is None or partition is None:
-            return None
-        return self.plan.offsets.get(checkpoint, {}).get((topic, partition))
+            return {}
+        return {
+            checkpoint: offsets[topic, partition]
+            for checkpoint, offsets in self.plan.offsets.items()
+            if (topic, partition) in offsets
+        }
 
     def partitions(self) -> Iterator[PartitionDirectory]:
         """Yield the partitions in it by name, but for the metadata log.

@@ -133,7 +133,7 @@ class PartitionFiles:
     def is_bare(self) -> bool:
         """Whether these are only logs, copied without what lies beside them."""
         is_beside = self.has_epochs or self.has_topic_id
-        return not (is_beside or any(segment.indexes for segment in self.segments))
+        return not is_beside and not any(segment.indexes for segment in self.segments)
 
 
 def partition_files(path: str, largest_held: int = LARGEST_OF_LOAD) -> PartitionFiles:

@@ -181,6 +181,7 @@ class _PartitionLook:
         decoder = None if files.topic is None else decoder_for_topic(files.topic)
         self._reading = Reading(decoder, surroundings.budget, turn)
         self._directory = directory
+        self._offsets = directory.offsets_of(files.topic, files.partition)
         self._settings = surroundings.topics.settings(
             files.topic, is_tiered=directory.is_topic_tiered(files.topic)
         )
@@ -280,7 +281,7 @@ class _PartitionLook:
         return epochs.first_offset or 0 if is_wrong else log_start
 
     def _offset(self, checkpoint: str) -> int | None:
-        return self._directory.offset(checkpoint, self._files.topic, self._files.partition)
+        return self._offsets.get(checkpoint)
 
     @property
     def _remote(self) -> RemotePartition | None:

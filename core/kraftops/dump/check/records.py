@@ -84,7 +84,7 @@ def scan_of(request: Request) -> Iterator[EngineScan]:
         return
     key = engine_name(), request.query.decoder, request.query.budget
     scan = _SCANS.unused.pop(key, None) or open_scan(request)
-    scan.restart()
+    scan.restart(request)
     yield scan
     _SCANS.unused[key] = scan
 

@@ -40,6 +40,7 @@ class PartPrinter:
         self._log_id: FileId | None = None
         self._size: int | None = None  # of the log that was opened for this part
         self._scan: EngineScan | None = None
+        self._unused: EngineScan | None = None  # to open one takes as long as a small file
 
     def __call__(self, part: ByteRange, emit: Callable[[PartResult], None]) -> Iterator[bytes]:
         report = Report()
@@ -109,10 +110,10 @@ class PartPrinter:
     def _kafkas_text(self, part: ByteRange, report: Report) -> Iterator[bytes]:
         """Yield Kafka's text of a byte range with all its batches."""
         path, is_first = part.path, not part.start
-        if is_first:
-            yield _dumping_line(path, self._query)
+        head = _dumping_line(path, self._query) if is_first else b""
         name = file_name(path)
         if name is None:
+            yield head
             report.ignored(path)
             if not exists(path):
                 report.note(path or "an empty name", -1, "No such file or directory")
@@ -120,13 +121,15 @@ class PartPrinter:
         if name.renamed and is_first:
             report.remark(f"{path}: this file {RENAMED[name.renamed]}")
         if not name.has_records:
+            yield head
             from kraftops.dump.index_text import index_lines
 
             for chunk in index_lines(name, self._query, report):
                 yield chunk.encode("utf-8", "surrogateescape")
             return
         if is_first and not name.is_stdin:
-            yield _name_line(name, report)
+            head += _name_line(name, report)
+        yield head
         with self._open(part) as log:
             yield from self._batches(log, name, part, report)
 
@@ -138,7 +141,7 @@ class PartPrinter:
         start, stop = part.start, limit if part.stop is None else part.stop
         if log.size is not None:
             start, stop = min(start, log.size), log.size if stop is None else min(stop, log.size)
-        self._scan = scan = open_scan(Request(part.path, query, turn=self._turn))
+        self._scan = scan = self._opened(Request(part.path, query, turn=self._turn))
         reader = log.batches(start, stop, scan.meter)
         batch = None
         if name.is_stdin and not part.start:
@@ -157,7 +160,17 @@ class PartPrinter:
             lost += part.stop - max(stop, part.start)
         if lost:
             report.note(part.path, reader.end.position, f"the file lost {lost} bytes")
-        yield _end(name, reader.end, query, report)
+        if line := _end(name, reader.end, query, report):
+            yield line
+        self._unused = scan
+
+    def _opened(self, request: Request) -> EngineScan:
+        """Return a scan for Kafka's text of a file: the last one, if that came to its end."""
+        scan, self._unused = self._unused, None
+        if scan is None:
+            return open_scan(request)
+        scan.restart(request)
+        return scan
 
     @contextmanager
     def _open(self, part: ByteRange) -> Iterator[LogFile | LogStream]:

@@ -42,6 +42,11 @@ class PartResult(NamedTuple):
     last_offset: int | None
     size: int
 
+    @property
+    def is_quiet(self) -> bool:
+        """Whether it has no line beside the output: to write that of each small file takes long."""
+        return not self.report.has_lines
+
 
 def job_count(size: int) -> int:
     """Return the number of threads for *size* bytes of logs: at most one a core.

@@ -112,14 +112,18 @@ def add_summary(summaries: dict[Log, Summary], log: Log, summary: Summary) -> No
         total.merge(summary)
 
 
-def fields_of(summaries: Mapping[Log, Summary]) -> dict[Log, Fields]:
-    """Return the fields of each log, with what logs tell about each other.
+def fields_of(summaries: Mapping[Log, Summary], *, are_rows: bool = False) -> dict[Log, Fields]:
+    """Return the fields of each log, or the `row` without details, with what logs tell of others.
 
     Open transactions have their ids by the log of transactional ids; committed offsets have the end
     of the log that they are of, and the lag, if that log is there. In a tier none is open.
     """
     fields_by_log = {
-        log: {"topic": log.topic, "partition": log.partition, **summary.as_dict()}
+        log: {
+            "topic": log.topic,
+            "partition": log.partition,
+            **(summary.row() if are_rows and not summary.scope.has_details else summary.as_dict()),
+        }
         for log, summary in summaries.items()
     }
     _end_tiered(fields_by_log.values())

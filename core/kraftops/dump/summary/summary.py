@@ -312,6 +312,28 @@ class Summary:
             fields |= self.tops.fields(self.scope.decoder)
         return fields | self.details.fields()
 
+    def row(self) -> dict[str, Any]:
+        """Return what tables of many logs have, as `as_dict` does, in a third of the time."""
+        return {
+            "segments": sum(map(_is_segment, self.files)),
+            "files": {"paths": list(self.files)},
+            "batches": {"bytes": self.batches.size},
+            "records": {"count": self.records.count},
+            "offsets": {
+                "first": self.offsets.first,
+                "last": self.offsets.last,
+                "end": self.end_offset,
+            },
+            "times": {
+                **time_fields("first", self.first_time),
+                **time_fields("last", self.last_time),
+            },
+            "tornBytes": self.torn,
+            "damage": {"count": self.damage.count, "bytes": self.damage.size},
+            "undecodable": {"count": self.undecodable.count},
+            "transactions": {"open": self.transactions.open_ones()},
+        }
+
     def _add(self, batch: Batch, magic: int, records: Amount, codec: _Codec) -> None:
         self.batches.add(1, batch.size)
         self.records.add(records.count, records.size)

@@ -122,7 +122,7 @@ class Transactions:
         return {
             "committed": self.committed,
             "aborted": self.aborted,
-            "open": self._open() if self.has_open else None,
+            "open": self.open_ones(),
             "durationMs": duration_fields(durations if self.has_open else Distribution()),
         }
 
@@ -147,7 +147,11 @@ class Transactions:
             ],
         }
 
-    def _open(self) -> list[dict[str, Any]]:
+    def open_ones(self) -> list[dict[str, Any]] | None:
+        """Return the open transactions; None where nothing is known of their ends."""
+        if not self.has_open:
+            return None
+        self.producers.trim()
         transactions = [
             (begin, producer_id, producer.epoch)
             for producer_id, producer in self.producers.items()

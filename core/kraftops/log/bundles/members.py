@@ -78,8 +78,11 @@ class Member(NamedTuple):
         """
         assert self.content
         while True:
-            with _damage_of_archives():
+            try:
                 block = self.content.read(BLOCK)
+            except Exception:  # to enter a context for each block takes as long as a small file
+                with _damage_of_archives():
+                    raise
             if not block:
                 return
             yield block

@@ -47,6 +47,9 @@ class FolderKind(Enum):
     """A replica that the cluster did not know at an earlier start."""
 
 
+_RENAMED_FOLDERS = tuple((kind.value, kind) for kind in FolderKind if kind.value)
+
+
 class FolderName(NamedTuple):
     """The parsed name of a partition's directory."""
 
@@ -117,7 +120,7 @@ def parse_folder_name(name: str) -> FolderName | None:
 
     `LocalLog.parseTopicPartitionName`.
     """
-    kind = next((kind for kind in list(FolderKind)[1:] if name.endswith(kind.value)), None)
+    kind = next((kind for ending, kind in _RENAMED_FOLDERS if name.endswith(ending)), None)
     if kind and not re.fullmatch(rf"\S+-\S+\.\S+{kind.value}", name):
         return None
     whole = name[: name.rindex(".")] if kind else name

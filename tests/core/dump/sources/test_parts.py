@@ -380,7 +380,7 @@ def test_no_descriptor_stays_open(log: Path, tmp_path: Path) -> None:
     for part in cut([log, log], 1):
         assert b"".join(texts(part, lambda _: None))
     stopped = texts(next(iter(cut([log], 1))), lambda _: None)
-    for _ in range(3):
+    for _ in range(2):
         next(stopped)
     stopped.close()  # type: ignore[attr-defined]
 
