@@ -73,8 +73,9 @@ _FIRST = (
 )
 """Codes of one severity that stand before others: more partitions follow from them."""
 _RANKS = {code: rank for rank, code in enumerate(_FIRST)}
-_EACH = frozenset({"incident", "unclean-elections"})
-"""Codes of what happened: one in the same log has nothing to do with another."""
+_HAPPENED = frozenset({"incident", "unclean-elections"})
+"""Codes of what happened: one in the same log has nothing to do with another, and all come after
+what loses records or stops a server from now on."""
 
 _BY_CURE = frozenset({"bad-configuration", "missing-partition", "records-cut"})
 """Codes of which two may need opposite cures, or other brokers first."""
@@ -127,14 +128,22 @@ def joined(findings: Iterable[Finding], node_of: NodeOf) -> list[Finding]:
             effects[id(cause)].append(finding)
     stands.sort(key=lambda finding: _RANKS.get(finding.code, len(_FIRST)))
     causes = worst_first(_with_effects(finding, effects[id(finding)]) for finding in stands)
-    return sorted(causes, key=lambda finding: finding.code not in _BEFORE_ALL)
+    return sorted(causes, key=_turn)
+
+
+def _turn(finding: Finding) -> int:
+    """Return when a finding comes: before all, as what is to be mended now, or after it."""
+    if finding.code in _BEFORE_ALL:
+        return 0
+    is_urgent = finding.severity in (Severity.LOSS, Severity.STOPS)
+    return 1 if is_urgent and finding.code not in _HAPPENED else 2
 
 
 def _kind_of(finding: Finding) -> tuple[object, ...]:
     """Return what findings of one cause share: a fault of many partitions is one of their disk."""
     place = finding.place
     directory = place.directory or (os.path.dirname(place.file) if place.file else None)
-    begin = place.offset if finding.code in _EACH else None
+    begin = place.offset if finding.code in _HAPPENED else None
     cure = finding.cure if finding.code in _BY_CURE else None
     return finding.code, finding.severity, place.node, directory, begin, cure
 
