@@ -31,6 +31,7 @@ from kraftops.image.verify.assignments import assignment_findings, format_eviden
 from kraftops.image.verify.loading import loading_findings
 from kraftops.image.verify.nodes import assumed_release
 from kraftops.image.verify.nodes import release_findings as target_findings
+from kraftops.image.verify.older_disks import older_disks
 from kraftops.image.verify.verify import verify
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.reassign.disks import disks_of
@@ -38,7 +39,8 @@ from kraftops.server.loader.load_plan import FolderKind
 from kraftops.server.log_directory import SHOWS_NOTHING, LogDirectory
 from kraftops.server.partition_files import partition_files
 from kraftops.storage.bootstrap.releases import METADATA_VERSION, by_level
-from kraftops.storage.logdirs.node import Node
+from kraftops.storage.logdirs import inspector
+from kraftops.storage.logdirs.node import Node, directory_owners
 from kraftops.storage.verify.cluster import verify_cluster
 from kraftops.storage.verify.metadata_start import lone_log_findings
 from kraftops.storage.verify.quorum import quorum_state_findings
@@ -107,14 +109,18 @@ def start(examination: Examination) -> Iterator[Finding]:
         if node in packed:
             continue
         is_running = examination.is_running(node)
-        findings = verify_node(node, cluster_id, evidence)
-        for finding in examination.identities.without_effects(node, findings):
+        start_findings = verify_node(node, cluster_id, evidence)
+        for finding in examination.identities.without_effects(node, start_findings):
             if not is_running or finding.code not in {*_OWN_STATE, "not-writable"}:
                 yield finding
     yield from examination.identities.findings
     for node in (*packed, *examination.copied):
         yield from quorum_state_findings(node)
-        yield from misnumbered(node)
+        if node in examination.named:
+            owners = directory_owners(examination.nodes)
+            yield from inspector.findings(node.config, node.directories, owners)
+        else:
+            yield from misnumbered(node)
         if not (examination.is_running(node) or is_packed(node)):
             # An archive may be of a server that ran, and its files of several moments.
             yield from _metadata_start(node)
@@ -150,6 +156,8 @@ def _starts(examination: Examination) -> Iterator[Finding]:
         if not (node.is_broker and examination.identities.is_sound(node)):
             continue
         if is_whole and image:
+            if not is_packed(node):  # Archives of a cluster that runs are of several moments.
+                yield from older_disks(node, image)
             yield from assignment_findings(node, image)
         if not (is_whole and examination.is_deep):
             release = assumed.newest.release.name

@@ -66,6 +66,7 @@ _BEFORE_ALL = frozenset(
 """Codes that stand before all others: without its quorum a cluster does nothing, a start of the
 wrong voters loses every topic, and what a damaged archive has need not be on a disk."""
 _FIRST = (
+    "older-disks",
     "min-isr-above-replicas",
     "directory-failed",
     "broker-down",

@@ -19,6 +19,7 @@ from kraftops.image.verify.assignments import (
 )
 from kraftops.image.verify.identity import read_identities
 from kraftops.image.verify.loading import loading_findings
+from kraftops.image.verify.older_disks import older_disks
 from kraftops.storage.logdirs.node import Node
 from kraftops.storage.releases.table import Release, release_of, releases
 from kraftops.storage.verify.binding import binding_findings, read_host
@@ -86,7 +87,9 @@ def verify_nodes(
         image = image_for(node, images, nodes)
         assumed = assumed_release(node, image, target)
         if node.is_broker and identities.is_sound(node):
-            findings += assignment_findings(node, image) if image else ()
+            if image:
+                findings += older_disks(node, image)
+                findings += assignment_findings(node, image)
             findings += loading_findings(node, image, assumed.newest.release.name)
         if node in whole:
             findings += release_findings(node, assumed)
