@@ -25,7 +25,7 @@ from tests.helpers.logs.metadata_logs import (
     voters_batch,
     write_log,
 )
-from tests.helpers.logs.random_logs import MetadataRecord, uuid
+from tests.helpers.logs.random_logs import MetadataRecord, new_record, uuid
 from tests.helpers.logs.written import batch_bytes
 from tests.helpers.nodes import lost_quorums
 from tests.helpers.nodes.assigned_partitions import (
@@ -324,6 +324,20 @@ def _not_foretold(folder: Path) -> set[str]:
         return {finding.code for finding in loading_findings(read, None, NEWEST_RELEASE, 1000)}
 
 
+def _older_disks(folder: Path) -> set[str]:
+    """Have a broker with disks from before its registration, beside one that has it."""
+    backup = [topic(), assigned(0, {1: D1})]
+    epoch = len(backup)
+    registered = new_record("RegisterBrokerRecord", 1, brokerId=1, brokerEpoch=epoch, fenced=True)
+    unfenced = new_record("UnfenceBrokerRecord", id=1, epoch=epoch)
+    logs = {1: backup, 2: [*backup, registered, unfenced]}
+    nodes = [
+        broker(folder / str(number), number, {str(folder / str(number) / "d"): uuid(number)}, *log)
+        for number, log in logs.items()
+    ]
+    return codes_of(folder, configs=tuple(f"{node.name}/{PROPERTIES}" for node in nodes))
+
+
 def _same_directory(node: Path) -> None:
     shutil.rmtree(node / "d1")
     (node / "d1").symlink_to(node.parent / "n1/d1")
@@ -405,6 +419,7 @@ FAULTS: Mapping[str, Raise] = {
     "static-voters-ignored": standalone(controller_quorum_voters="1@localhost:29093"),
     "node-id-twice": controllers(with_key("node.id=2", "node.id=1")),
     "registered-elsewhere": static(_registered),
+    "older-disks": _older_disks,
     "other-broker": with_partition("t-1", TOPIC, assigned(1, {9: D9})),
     "other-directory": with_partition("t-1", TOPIC, assigned(1, {1: D1})),
     "other-name": with_partition("other-1", TOPIC),
