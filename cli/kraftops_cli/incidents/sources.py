@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 from kraftops.dump.sources.missing import refuse_configurations, refuse_missing
 from kraftops.errors import SourceError, UsageError
-from kraftops.image.load.log_size import newest_time
 from kraftops.image.state.findings import CUTS_SHORT
 from kraftops.report.metadata_log import Span
 from kraftops.timeline.changes import ChangeLog, read_changes
 from kraftops_cli.live.options import QuorumOptions
-from kraftops_cli.report.sources import furthest_log, metadata_log_names
+from kraftops_cli.report.sources import furthest_log, log_span, metadata_log_names
 from kraftops_cli.syntax.option_fields import argument, option
 from kraftops_cli.syntax.shared_options import SpanOptions
 from kraftops_cli.terminal.answer import FORM_ATTRIBUTES
 from kraftops_cli.terminal.failure import code_with_skipped
 from kraftops_cli.terminal.streams import Terminal
-from kraftops_cli.terminal.times import note_earlier_end, read_span
 
 CUT_SHORT = 2
 """The exit code where damage hides a part of the log."""
@@ -62,12 +58,12 @@ def opened(options: LogOptions, terminal: Terminal) -> Iterator[OpenedLog]:
         refuse_configurations(sources, "--config {} asks its controllers")
         furthest = furthest_log(sources, terminal)
         with metadata_log_names(furthest, terminal) as (names, skipped):
-            yield OpenedLog(names, _span(options, names, terminal), skipped)
+            yield OpenedLog(names, log_span(options, names, terminal), skipped)
         return
     from kraftops_cli.live.connect import live_image
 
     with live_image(terminal, options) as live:
-        yield OpenedLog(live.names, _span(options, live.names, terminal))
+        yield OpenedLog(live.names, log_span(options, live.names, terminal))
 
 
 def _logs_of_this_host(terminal: Terminal) -> tuple[str, ...]:
@@ -98,11 +94,3 @@ def changes_of(
     for finding in cuts:
         terminal.error(f"note: {finding}")
     return log, code_with_skipped(CUT_SHORT if cuts else 0, skipped)
-
-
-def _span(options: LogOptions, names: tuple[str, ...], terminal: Terminal) -> Span:
-    now = int(time.time() * 1000)
-    end = partial(newest_time, names)
-    since, until = read_span(options.since, options.until, now, end, terminal)
-    note_earlier_end(since, end, terminal)
-    return Span(since, until, now)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from kraftops.answers.version import JSON_VERSION
@@ -17,17 +16,16 @@ from kraftops.dump.summary.summary import Summary
 from kraftops.errors import SourceError, UsageError, WireError
 from kraftops.fileio.output import OutputFlags, open_output, refuse_output
 from kraftops.fileio.writing import write_all
-from kraftops.image.load.log_size import newest_time
 from kraftops.image.state.findings import CUTS_SHORT
 from kraftops.log.files import METADATA_TOPIC, STANDARD_INPUT
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
 from kraftops.records.internal_topics import METADATA
 from kraftops.report.build import DEFAULT_TITLE, Heading, MetadataInput, build
-from kraftops.report.commands import of_controllers
+from kraftops.report.commands import MetadataCommands, of_controllers
 from kraftops.report.document import as_data
 from kraftops.report.metadata_log import MetadataLog, Span, read_metadata_log
-from kraftops.report.story import Story, incident_at, story_about, story_of
+from kraftops.report.story import incident_at, story_about, story_of
 from kraftops.server.nearby import cluster_id_near
 from kraftops.timeline.answer import LIKELY, UNLOGGED
 from kraftops.timeline.authorizer import allowed_requests
@@ -40,13 +38,13 @@ from kraftops_cli.report.sources import (
     MetadataFiles,
     ReportFiles,
     furthest_log,
+    log_span,
     note_furthest,
     opened_bundles,
     report_files,
 )
 from kraftops_cli.terminal.failure import code_with_skipped
 from kraftops_cli.terminal.streams import Terminal, json_line
-from kraftops_cli.terminal.times import note_earlier_end, read_span
 from kraftops_cli.version import VERSION
 from kraftops_terminal.progress import Progress, Task
 from kraftops_terminal.status import is_seen
@@ -82,12 +80,6 @@ def _of_incident(request: ReportRequest, names: Sequence[str]) -> ReportRequest:
         return request
     incident, span = incident_at(names, request.heading.span, request.options.incident)
     return replace(request, incident=incident, heading=request.heading._replace(span=span))
-
-
-def _story(request: ReportRequest, names: Sequence[str], log: MetadataLog) -> Story | None:
-    if request.incident is not None:
-        return story_about([request.incident])
-    return story_of(names, log, request.heading.span)
 
 
 def run_report(options: ReportOptions, spark: SparkRequest | None, terminal: Terminal) -> int:
@@ -129,18 +121,8 @@ def run_report(options: ReportOptions, spark: SparkRequest | None, terminal: Ter
 
 
 def _within(request: ReportRequest, names: Sequence[str], terminal: Terminal) -> ReportRequest:
-    """Return a request with its span, whose times of day are those of a log by its *names*.
-
-    Raises:
-        UsageError: a time is wrong.
-    """
-    options, now = request.options, request.heading.span.now
-    end = partial(newest_time, names)
-    since, until = read_span(options.since, options.until, now, end, terminal)
-    note_earlier_end(since, end, terminal)
-    if since is not None and until is not None and since > until:
-        raise UsageError(f"--since {options.since} is after --until {options.until}")
-    return replace(request, heading=request.heading._replace(span=Span(since, until, now)))
+    span = log_span(request.options, names, terminal)
+    return replace(request, heading=request.heading._replace(span=span))
 
 
 def _run_files(request: ReportRequest, bundles: Mapping[str, Bundle], terminal: Terminal) -> int:
@@ -191,10 +173,22 @@ def _read_metadata(
         progress.advance(task, count)
 
     log = read_metadata_log(files.names, request.heading.span, on_bytes)
-    story = _story(request, files.names, log)
-    cluster_id = cluster_id_near(files.names)
+    return _input(request, files.names, log, files.commands, cluster_id_near(files.names))
+
+
+def _input(
+    request: ReportRequest,
+    names: Sequence[str],
+    log: MetadataLog,
+    commands: MetadataCommands,
+    cluster_id: str | None,
+) -> MetadataInput:
+    if request.incident is None:
+        story = story_of(names, log, request.heading.span)
+    else:
+        story = story_about([request.incident])
     requests = allowed_requests(request.options.authorizer_logs)
-    return MetadataInput(log, files.commands, cluster_id, story, requests)
+    return MetadataInput(log, commands, cluster_id, story, requests)
 
 
 def _counted(sources: Sequence[Source], request: ReportRequest, terminal: Terminal) -> _Counts:
@@ -291,10 +285,8 @@ def _report_live(request: ReportRequest, live: LiveImage, terminal: Terminal) ->
     request = _of_incident(_within(request, live.names, terminal), live.names)
     log = read_metadata_log(live.names, request.heading.span)
     cluster_id = options.expect_cluster_id or _cluster_id(options, terminal)
-    story = _story(request, live.names, log)
     commands = of_controllers(addresses, cluster_id)
-    requests = allowed_requests(request.options.authorizer_logs)
-    metadata = MetadataInput(log, commands, cluster_id, story, requests)
+    metadata = _input(request, live.names, log, commands, cluster_id)
     sources = [Source(name, METADATA, METADATA_TOPIC, 0, 0) for name in live.names]
     _, summaries = _counted(sources, request, terminal)
     _note_nothing(request.heading.span, summaries, terminal)

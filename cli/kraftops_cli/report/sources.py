@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from kraftops.dump.sources.names import Source, bundles_among, expand
 from kraftops.dump.sources.parts import sizes_of
 from kraftops.errors import DecodeError, SourceError, UsageError
 from kraftops.fileio.mounts import archive_of
-from kraftops.image.load.log_size import reach
+from kraftops.image.load.log_size import newest_time, reach
 from kraftops.image.load.sources import files_of
 from kraftops.log.files import STANDARD_INPUT, FileKind, file_name
 from kraftops.log.streams import open_log
@@ -23,13 +25,30 @@ from kraftops.report.commands import (
     of_archive,
     of_metadata_files,
 )
-from kraftops.report.metadata_log import is_metadata_log
+from kraftops.report.metadata_log import Span, is_metadata_log
 from kraftops.server.nearby import log_directories_in
 from kraftops.uris import is_remote
+from kraftops_cli.syntax.shared_options import SpanOptions
 from kraftops_cli.terminal.streams import Terminal
+from kraftops_cli.terminal.times import note_earlier_end, read_span
 
 if TYPE_CHECKING:
     from kraftops.dump.sources.bundles import Bundle
+
+
+def log_span(options: SpanOptions, names: Sequence[str], terminal: Terminal) -> Span:
+    """Return the span that options name, whose times of day are those of a log by its *names*.
+
+    Raises:
+        UsageError: a time is wrong.
+    """
+    now = int(time.time() * 1000)
+    end = partial(newest_time, names)
+    since, until = read_span(options.since, options.until, now, end, terminal)
+    note_earlier_end(since, end, terminal)
+    if since is not None and until is not None and since > until:
+        raise UsageError(f"--since {options.since} is after --until {options.until}")
+    return Span(since, until, now)
 
 
 class MetadataFiles(NamedTuple):

@@ -6,11 +6,10 @@ import sys
 
 from kraftops.engine.metadata_state import EntryKey
 from kraftops.errors import UsageError
-from kraftops.image.history import Step, history
+from kraftops.image.history import Step
 from kraftops.image.travel.search import Wanted
 from kraftops.tree.changed_leaves import leaf_names
-from kraftops.tree.history_subjects import history_subject
-from kraftops_shell.commands.time.printing import print_changes, print_step
+from kraftops_shell.commands.time.printing import print_changes, print_step, steps_of
 from kraftops_shell.commands.time.wanted import TABLES_BELOW, wanted_below, wanted_below_any
 from kraftops_shell.grammar.arguments import Call, number_of
 from kraftops_shell.grammar.globs import component_pattern
@@ -27,7 +26,6 @@ _TOPIC_NAMES = Wanted(lambda _: [EntryKey("topic-names")])
 
 def history_of(session: Session, call: Call) -> None:
     """Print the changes of a node, which may be deleted."""
-    source = session.source
     target = call.words[0]
     limit = number_of(call, "--limit")
     names = [match.names for match in session.matches(target)]
@@ -43,15 +41,8 @@ def history_of(session: Session, call: Call) -> None:
         return
     steps: list[Step] = []
     for node_names in names:
-        subject = history_subject(node_names, show_secrets=source.show_secrets)
         start = "/" + "/".join(map(escaped, node_names))
-        own = history(
-            source.log,
-            subject,
-            at_offset=source.at_offset,
-            at_time=source.at_time,
-            dialect=source.image.dialect,
-        )
+        own = steps_of(session.source, node_names)
         steps += [
             step._replace(path=f"{start}/{step.path}" if step.path else start) for step in own
         ]

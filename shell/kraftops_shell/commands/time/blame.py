@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from kraftops.errors import UsageError
-from kraftops.image.history import Step, history
+from kraftops.image.history import Step
 from kraftops.image.state.changes import Change
-from kraftops.tree.history_subjects import history_subject
 from kraftops.tree.node import Directory, json_text
+from kraftops_shell.commands.time.printing import steps_of
 from kraftops_shell.grammar.arguments import Call
 from kraftops_shell.output.change_format import change_data, change_text
 from kraftops_shell.session.session import Session
@@ -25,21 +25,12 @@ class _Blamed(NamedTuple):
 
 def blame(session: Session, call: Call) -> None:
     """Print each field of leaves with its last change."""
-    source = session.source
     answer = session.begin_json(call, "fields") if call.is_json else None
     for target, match in session.targets(call, call.words):
         if isinstance(match.node, Directory):
             session.print_error(f"blame: {target}: Is a directory", code="usage")
             continue
-        subject = history_subject(match.names, show_secrets=source.show_secrets)
-        steps = history(
-            source.log,
-            subject,
-            at_offset=source.at_offset,
-            at_time=source.at_time,
-            dialect=source.image.dialect,
-        )
-        fields = _fields(steps)
+        fields = _fields(steps_of(session.source, match.names))
         if not fields:
             raise UsageError(f"blame: {match.path}: nothing of it is in the log")
         if answer:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kraftops.errors import UsageError
-from kraftops.image.history import Step, record_type
+from kraftops.image.history import Step, history, record_type
 from kraftops.image.state.changes import Change
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.travel.search import LogChange
 from kraftops.tree.changed_leaves import changed_leaves
+from kraftops.tree.history_subjects import history_subject
 from kraftops_shell.grammar.paths import escaped
 from kraftops_shell.output.change_format import change_text, step_data, step_text
+from kraftops_shell.session.image_source import ImageSource
 from kraftops_shell.session.moving import travel_of
 from kraftops_shell.session.session import Session
 
@@ -37,6 +39,17 @@ def _steps(session: Session, change: LogChange, after: MetadataImage) -> Iterato
                 kind, names, old, new = difference
                 path = "/" + "/".join(map(escaped, names))
                 yield Step(kind, origin, record_type(record, after.dialect), path, old, new)
+
+
+def steps_of(source: ImageSource, names: tuple[str, ...]) -> list[Step]:
+    """Return the changes of a node up to the state of a source; errors as `history`."""
+    return history(
+        source.log,
+        history_subject(names, show_secrets=source.show_secrets),
+        at_offset=source.at_offset,
+        at_time=source.at_time,
+        dialect=source.image.dialect,
+    )
 
 
 def print_step(session: Session, step: Step) -> None:
