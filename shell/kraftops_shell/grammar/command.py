@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from enum import Enum, auto
+from functools import cache
 from typing import NamedTuple
 
+from kraftops.fileio.packaged import packaged_parts
+
+_EXAMPLE = re.compile(r"^    (\S.*)\n        (.*)$", re.MULTILINE)
 _COUNTS = {"": "{0}", "?": "[{0}]", "*": "[{0} [{0} ...]]", "+": "{0} [{0} ...]"}
 
 
@@ -94,8 +99,7 @@ class Command(NamedTuple):
     """A command; *function* is `module:function` in `kraftops_shell.commands`.
 
     The function takes the session and the call, and returns an exit code or None. *help* is a line
-    for `help`; *details* and *examples* (a command line and its meaning) are for `man`, the first
-    example also for `help`.
+    for `help`.
     """
 
     name: str
@@ -107,13 +111,21 @@ class Command(NamedTuple):
     """Whether it makes sense as the only command of a process."""
     is_kafkas: bool = False
     """Whether Kafka's shell has it; its help and the help of its arguments are Kafka's."""
-    details: str = ""
-    examples: tuple[tuple[str, str], ...] = ()
     task: Task = Task.LOOK
     phrase: str = ""
     """A line for our menu and help where that of Kafka's shell, *help*, is another."""
     is_word: bool = False
     """Whether Kafka's form takes it on a terminal, too."""
+
+    @property
+    def details(self) -> str:
+        """What `man` says of it beyond its arguments; it is in `manuals.txt`."""
+        return _manuals()[self.name].split("\n    ", 1)[0].strip("\n")
+
+    @property
+    def examples(self) -> tuple[tuple[str, str], ...]:
+        """Lines of the command with their meanings; `help` has the first."""
+        return tuple(_EXAMPLE.findall(_manuals()[self.name]))
 
     @property
     def line(self) -> str:
@@ -130,6 +142,14 @@ class Command(NamedTuple):
     def usage(self) -> str:
         """The usage in our form."""
         return " ".join(["usage:", self.name, *self.usage_words(with_flags=True)])
+
+
+@cache
+def _manuals() -> dict[str, str]:
+    """Return details and examples by the name of the command."""
+    texts = packaged_parts(__file__, "manuals.txt", "# ")
+    columns = texts.pop("COLUMNS").strip("\n")  # of all tables
+    return {name: text.replace("{COLUMNS}", columns) for name, text in texts.items()}
 
 
 TEXT_OR_JSON = Flag("--format", "text|json", "Print text, or a JSON object.", ("text", "json"))

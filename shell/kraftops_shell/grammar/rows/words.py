@@ -17,7 +17,6 @@ ROWS: tuple[Command, ...] = (
         "words.help:show_help",
         (Argument("topic", "?", "A command or a task.", Values.HELP),),
         is_one_shot=False,
-        examples=(("?", "the commands by task"),),
     ),
     _word(
         "alias",
@@ -25,20 +24,12 @@ ROWS: tuple[Command, ...] = (
         "words.settings:alias",
         (Argument("NAME=LINE", "*", "The name, and the line that it stands for.", Values.LINE),),
         is_one_shot=False,
-        details="""\
-An alias stands at the beginning of a command. On a terminal it is kept for later sessions; scripts
-have only aliases of their own.""",
-        examples=(
-            ("alias un='ls /image/topics/byState/underReplicated'", "un lists these topics"),
-            ("alias", "all aliases"),
-        ),
     ),
     _word(
         "clear",
         "Clear the terminal.",
         "control:clear",
         is_one_shot=False,
-        examples=(("clear", "an empty screen, as Ctrl-L"),),
     ),
     Command(
         "exit",
@@ -48,7 +39,6 @@ have only aliases of their own.""",
         is_kafkas=True,
         task=Task.SESSION,
         phrase="Leave the shell.",
-        examples=(("exit", "leave, as quit and Ctrl-D do"),),
     ),
     Command(
         "help",
@@ -58,10 +48,6 @@ have only aliases of their own.""",
         is_kafkas=True,
         task=Task.SESSION,
         phrase="Show commands by task, or explain one.",
-        details="""\
-Tasks are look, cluster, risk, search, time, check and session; combine explains |, >, @ and ;, keys
-the keys of the line. COMMAND --help explains a command, too.""",
-        examples=(("help time", "the commands of a task"), ("help find", "all about find")),
     ),
     Command(
         "history",
@@ -72,7 +58,6 @@ the keys of the line. COMMAND --help explains a command, too.""",
         is_kafkas=True,
         task=Task.SESSION,
         phrase="Show the lines that were entered.",
-        examples=(("history 20", "the last 20 lines"),),
     ),
     _LS._replace(
         name="ll",
@@ -81,8 +66,6 @@ the keys of the line. COMMAND --help explains a command, too.""",
         flags=tuple(flag for flag in _LS.flags if flag.name != "-l"),
         is_one_shot=False,
         is_kafkas=False,
-        details="",
-        examples=(("ll /image/topics/byName", "topics and their last changes"),),
         phrase="",
         is_word=True,
     ),
@@ -94,14 +77,12 @@ the keys of the line. COMMAND --help explains a command, too.""",
         is_kafkas=True,
         task=Task.SESSION,
         phrase="Explain a command.",
-        examples=(("man find", "all about find"),),
     ),
     _word(
         "quit",
         "Leave the shell: exit.",
         "control:leave",
         is_one_shot=False,
-        examples=(("quit", "leave, as exit and Ctrl-D do"),),
     ),
     _word(
         "set",
@@ -112,10 +93,6 @@ the keys of the line. COMMAND --help explains a command, too.""",
             Argument("VALUE", "?", "Its value.", Values.SETTINGS),
         ),
         is_one_shot=False,
-        details="""\
-On a terminal a setting is kept for later sessions. Where no editing-mode is set, it is that of
-readline's configuration (~/.inputrc).""",
-        examples=(("set", "all settings"), ("set editing-mode vi", "keys of vi")),
     ),
     _word(
         "source",
@@ -123,10 +100,6 @@ readline's configuration (~/.inputrc).""",
         "words.scripts:source",
         (Argument("FILE", "", "The file; a line with # is a comment.", Values.FILES),),
         is_one_shot=False,
-        details="""\
-Errors name file and line, and the next line is run. The exit code is the highest of its
-commands.""",
-        examples=(("source checks.txt", "the lines of a file"),),
     ),
     _word(
         "unalias",
@@ -134,7 +107,6 @@ commands.""",
         "words.settings:unalias",
         (Argument("NAME", "", "The alias.", Values.ALIASES),),
         is_one_shot=False,
-        examples=(("unalias un", "no longer an alias"),),
     ),
     _word(
         "watch",
@@ -143,7 +115,5 @@ commands.""",
         (Argument("COMMAND", "+", "The command and its arguments.", Values.LINE),),
         (Flag("-n", "SECONDS", "Wait this long between two runs; 2 if it is not given."),),
         is_one_shot=False,
-        details="Ctrl-C or q ends it. On a terminal, each run shows the newest state.",
-        examples=(("watch -n 5 summary", "the health, every 5 seconds"),),
     ),
 )
