@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -15,9 +15,9 @@ from kraftops.dump.sources.missing import refuse_configurations, refuse_missing
 from kraftops.dump.sources.names import (
     OnUnreadable,
     Source,
-    bundles_among,
     expand,
     expand_by_page,
+    opened_bundles,
     refuse_bundles,
     refuse_remote_bundles,
 )
@@ -96,7 +96,8 @@ def run_request(ctx: click.Context, options: DumpOptions) -> int:
     if on_spark:
         return _run_spark(names, query, options, on_spark, terminal)
     skipped: list[SourceError] = []
-    with _opened(names, terminal, skipped.append) as bundles:
+    own_names = [] if terminal.has_kafkas_form else names  # Kafka's tool reads no archives
+    with opened_bundles(own_names, skipped.append) as bundles:
         for error in skipped:
             terminal.failure(error)
         if _is_walk(query, options):
@@ -131,18 +132,6 @@ def _run_spark(
     more = (page._replace(sources=_shown(page.sources)) for page in pages)
     plan = _plan(first.sources, query, options)
     return run_spark(plan, request, terminal, None if first.is_last else more)
-
-
-def _opened(
-    names: list[str], terminal: Terminal, on_skipped: OnUnreadable
-) -> AbstractContextManager[Mapping[str, Bundle]]:
-    """Open the archives of directories, which Kafka's tool does not read."""
-    archives = [] if terminal.has_kafkas_form else bundles_among(names)
-    if not archives:
-        return nullcontext({})
-    from kraftops.dump.sources.bundles import opened
-
-    return opened(archives, on_skipped)
 
 
 def _is_walk(query: Query, options: DumpOptions) -> bool:

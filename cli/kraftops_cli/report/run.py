@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from kraftops.answers.version import JSON_VERSION
 from kraftops.dump.report import Report as DumpReport
 from kraftops.dump.sources.missing import refuse_configurations, refuse_missing
-from kraftops.dump.sources.names import Source, refuse_bundles
+from kraftops.dump.sources.names import Source, opened_bundles, refuse_bundles
 from kraftops.dump.summary.logs import Log, readings
 from kraftops.dump.summary.summary import Summary
 from kraftops.errors import SourceError, UsageError, WireError
@@ -40,7 +40,6 @@ from kraftops_cli.report.sources import (
     furthest_log,
     log_span,
     note_furthest,
-    opened_bundles,
     report_files,
 )
 from kraftops_cli.terminal.failure import code_with_skipped

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from kraftops.dump.sources.names import Source, bundles_among, expand
+from kraftops.dump.sources.names import Source, expand, opened_bundles
 from kraftops.dump.sources.parts import sizes_of
 from kraftops.errors import DecodeError, SourceError, UsageError
 from kraftops.fileio.mounts import archive_of
@@ -75,21 +75,6 @@ class ReportFiles(NamedTuple):
     others: list[MetadataFiles]
     unreadable: list[SourceError]
     folder: str | None
-
-
-def opened_bundles(
-    names: Sequence[str],
-    on_skipped: Callable[[SourceError], None],
-    *,
-    only_metadata: bool = False,
-) -> AbstractContextManager[Mapping[str, Bundle]]:
-    """Return the archives of directories among names; paths lead into them in the context."""
-    archives = bundles_among(names)
-    if not archives:
-        return nullcontext({})
-    from kraftops.dump.sources.bundles import opened
-
-    return opened(archives, on_skipped, only_metadata=only_metadata)
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from itertools import count, zip_longest
 from typing import TYPE_CHECKING, NamedTuple
@@ -190,6 +191,18 @@ def bundles_among(names: Iterable[str]) -> list[str]:
         for path in matching_paths(name)
     ]
     return [path for path in dict.fromkeys(paths) if has_bundle_name(path) and os.path.isfile(path)]
+
+
+def opened_bundles(
+    names: Iterable[str], on_skipped: OnUnreadable, *, only_metadata: bool = False
+) -> AbstractContextManager[Mapping[str, Bundle]]:
+    """Return the archives of directories among names; paths lead into them in the context."""
+    archives = bundles_among(names)
+    if not archives:
+        return nullcontext({})
+    from kraftops.dump.sources.bundles import opened  # a door: tar and zip
+
+    return opened(archives, on_skipped, only_metadata=only_metadata)
 
 
 def refuse_bundles(names: Iterable[str]) -> None:
