@@ -245,17 +245,14 @@ def _scram(view: View) -> Node:
 def _findings(view: View) -> Node:
     image = view.image
 
-    def names() -> Iterator[str]:
-        count = len(image.log_findings) + len(image.record_findings)
-        return map(str, range(min(count, MOST_FINDINGS)))
+    def numbers() -> range:
+        return range(len(image.log_findings) + len(image.record_findings))
 
     def get(name: str) -> Node | None:
         number = integer_of(name)
-        count = len(image.log_findings) + len(image.record_findings)
-        is_finding = number is not None and 0 <= number < count
-        return Leaf(leaves.FINDING, image, (number,)) if is_finding else None
+        return Leaf(leaves.FINDING, image, (number,)) if number in numbers() else None
 
-    return Directory(names, get, is_known_flat=True)
+    return Directory(lambda: map(str, numbers()[:MOST_FINDINGS]), get, is_known_flat=True)
 
 
 def _commit(view: View) -> Node:
