@@ -64,6 +64,7 @@ OF_SPARK = {
 DOORS = {
     "kraftops.dump.index_text": "indexes are dumped rarely",
     "kraftops.dump.scan.arrow": "rows as a table, which few programs want",
+    "kraftops.dump.sources.bundles": "tar and zip",
     "kraftops.engine.choice": "google-crc32c, which a worker of Spark may lack",
     "kraftops.engine.columns": "rows as columns",
     "kraftops.engine.native": "the compiled engine",

@@ -200,7 +200,7 @@ def opened_bundles(
     archives = bundles_among(names)
     if not archives:
         return nullcontext({})
-    from kraftops.dump.sources.bundles import opened  # a door: tar and zip
+    from kraftops.dump.sources.bundles import opened
 
     return opened(archives, on_skipped, only_metadata=only_metadata)
 
