@@ -142,10 +142,16 @@ def _assignment_findings(node: Node, image: MetadataImage) -> Iterator[Finding]:
         for directory in directories
         if directory.meta
     }
+    failed = [
+        directory.java_path
+        for directory in node.directories
+        if not directory.is_metadata and directory.exists and not directory.is_readable
+    ]
     for key, partition_state in replicas_on(node.config.node_id, image):
         if key not in present:
             topic, number = image.topics[key[0]].name, key[1]
-            yield missing_partition(node.config.node_id, topic, number, partition_state, paths)
+            finding = missing_partition(node.config.node_id, topic, number, partition_state, paths)
+            yield _with_failed_directories(finding, failed, partition_state)
 
 
 def _with_known_id(finding: Finding, image: MetadataImage) -> Finding:
@@ -186,6 +192,28 @@ def missing_partition(
     return Finding(MISSING, Severity.LOSS, problem, place, cure)
 
 
+def _with_failed_directories(
+    finding: Finding, failed: Sequence[str], partition: PartitionState
+) -> Finding:
+    """Return a finding about a missing partition of a broker that starts without some directories.
+
+    Beside a directory that is offline, no log is made but of a new partition: it may be in there
+    (`LogManager.getOrCreateLog`, 4.3.1).
+    """
+    if not failed or finding.severity is Severity.NOTE:
+        return finding
+    own = finding.place.node
+    others = [broker for broker in _holders(partition) if broker != own]
+    leads = f"{named('broker', others)} can lead it" if others else "it has no leader until then"
+    return replace(
+        finding,
+        severity=Severity.RISK if others else Severity.STOPS,
+        text=f"it is missing, and may be in {' or '.join(failed)}, without which the broker starts:"
+        f" it makes no empty one, and {leads}",
+        cure="restore that directory",
+    )
+
+
 def _holders(partition: PartitionState) -> list[int]:
     """Return the brokers that may lead a partition; the last in sync has left the ISR for the ELR.
 
@@ -213,7 +241,7 @@ def format_evidence(
         if node.is_broker and image and not all(directory.meta for directory in node.directories):
             lost = in_sync.setdefault(node.config.node_id, {})
             for finding in assignment_findings(node, image):
-                if finding.code == MISSING and finding.severity is Severity.LOSS:
+                if finding.code == MISSING and finding.severity is not Severity.NOTE:
                     place = finding.place
                     lost[place.partition_name] = _others_in_sync(image, place)
     return FormatEvidence(nodes, in_sync)

@@ -1,6 +1,7 @@
 """Partitions that are not where the metadata has them are found."""
 
 import os
+import shutil
 import tarfile
 from contextlib import chdir
 from pathlib import Path
@@ -49,6 +50,20 @@ def two_directories(tmp_path: Path, *records: MetadataRecord) -> Path:
     node = broker(tmp_path / "node", 1, {"d1": D1, "d2": D2}, *records)
     partition(node / "d1", "t-0")
     return node
+
+
+def test_no_empty_log_is_foretold_beside_a_directory_that_fails(tmp_path: Path) -> None:
+    node = two_directories(tmp_path, assigned(1, {1: D2, 2: OTHER}), assigned(2, {1: D2}))
+    shutil.rmtree(node / "d2")
+    (node / "d2").touch()
+
+    with_other, alone = found_by(node)
+
+    assert with_other.severity is Severity.RISK
+    assert "may be in d2, without which the broker starts" in with_other.text
+    assert "broker 2 can lead it" in with_other.text
+    assert alone.severity is Severity.STOPS
+    assert "it has no leader until then" in alone.text
 
 
 def stray(number: int, stake: Stake | None = None) -> Finding:
