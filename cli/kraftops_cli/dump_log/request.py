@@ -32,7 +32,7 @@ from kraftops.records.dialects import KAFKA_DIALECT
 from kraftops.records.internal_topics import DEFAULT_CLASS, INTERNAL_TOPICS, METADATA, USER
 from kraftops_cli.dump_log.filter_values import parsed_filter, refuse_unknown_types
 from kraftops_cli.dump_log.live_request import is_live, live_source
-from kraftops_cli.dump_log.options import DumpOptions
+from kraftops_cli.dump_log.options import COUNTING, DumpOptions
 from kraftops_cli.dump_log.plan import Plan
 from kraftops_cli.dump_log.run import run_dump
 from kraftops_cli.dump_log.topics import looked_up
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from kraftops.dump.sources.bundles import Bundle
     from kraftops_cli.dump_log.check import Archives
 
-_OF_SUMMARY = ("logs", "sort", "top")
 _CONTRADICTIONS = (
     ("limit", "tail"),
     ("follow", "limit"),
@@ -274,7 +273,7 @@ def _refuse_contradictions(ctx: click.Context, query: Query, options: DumpOption
     if options.remote_log_metadata and not (options.check or options.offsets):
         raise click.UsageError("--remote-log-metadata needs --check or --offset", ctx)
     for name, needed, is_there in (
-        *((name, "--summary: kraftops dump-log summary", options.summary) for name in _OF_SUMMARY),
+        *((name, "--summary: kraftops dump-log summary", options.summary) for name in COUNTING),
         *((name, "--output", options.output is not None) for name in _OF_OUTPUT),
     ):
         if name in option_texts and not is_there:

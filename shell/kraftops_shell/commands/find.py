@@ -1,4 +1,4 @@
-"""The command find."""
+"""The commands find and grep."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kraftops_shell.grammar.arguments import BadLineError, Call, number_of
 from kraftops_shell.grammar.globs import text_pattern
 from kraftops_shell.grammar.paths import Match, escaped
 from kraftops_shell.session.moving import moment_of
-from kraftops_shell.session.session import Session
+from kraftops_shell.session.session import FAILED, OK, Session
 
 Test = Callable[[WalkedNode], bool]
 _NAMES_KEPT = 1024  # those of partitions repeat in each topic
@@ -118,3 +118,20 @@ def _is_newer(node: Node, offset: int | None, time: int | None) -> bool:
     if offset is not None:
         return change.offset > offset
     return time is not None and change.timestamp > time
+
+
+def grep(session: Session, call: Call) -> int:
+    """Print the leaves with values that match a pattern; return 1 without a match, as grep does."""
+    text, *targets = call.words
+    pattern = regex(call, "PATTERN", text, ignores_case="-i" in call.flags)
+    is_found = False
+    for _, match in session.targets(call, targets or (".",)):
+        for walked in walk(match.node, match.path, match.name):
+            if not isinstance(walked.node, Leaf):
+                continue
+            value = walked.node.json
+            if pattern(value):
+                is_found = True
+                path = walked.path
+                session.line(path if "-l" in call.flags else f"{path}: {value}")
+    return OK if is_found else FAILED

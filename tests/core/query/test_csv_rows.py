@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kraftops.query.csv_rows import row_csv, safe_csv
 from kraftops.query.formats import CSV
 from kraftops.query.row import COLUMNS, Row
+from kraftops.query.row_lines import row_csv, safe_csv
 
 ODD = [
     "plain",

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from kraftops.engine.scan_contract import MAX_OUTPUT
 from kraftops.log.batch import CONTROL, LOG_APPEND_TIME, TRANSACTIONAL, Record
-from kraftops.query.json_rows import row_json
 from kraftops.query.query import Query
 from kraftops.query.row import COLUMNS
+from kraftops.query.row_lines import row_json
 from kraftops.records.internal_topics import decoder_names
 from kraftops.schema.compile import compiled
 from tests.helpers.logs.corpus_rows import (

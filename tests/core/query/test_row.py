@@ -13,10 +13,10 @@ import pytest
 from kraftops.dump.report import Report
 from kraftops.dump.scan.arrow import arrow_schema, scan_batches
 from kraftops.log.ranges import ByteRange
-from kraftops.query.csv_rows import row_csv
 from kraftops.query.formats import CSV
 from kraftops.query.record_rows import damage_row, origin_of
 from kraftops.query.row import COLUMNS, Row
+from kraftops.query.row_lines import row_csv
 from kraftops.records.meaning import base64_of
 from tests.helpers.logs.corpus_rows import EVERY_LOG, engine_json, name_of, parsed, query_of, rows
 

@@ -14,11 +14,10 @@ from kraftops.java.text import decode_utf8
 from kraftops.log.batch import Record
 from kraftops.query.conditions.outcomes import compared
 from kraftops.query.conditions.regex import found_in
-from kraftops.query.csv_rows import row_csv
 from kraftops.query.filters import Filter
-from kraftops.query.json_rows import row_json
 from kraftops.query.query import Query
 from kraftops.query.row import Row
+from kraftops.query.row_lines import row_csv, row_json
 from kraftops.records import long_text
 from kraftops.records.long_text import LONG, LongText, is_utf8
 from kraftops.records.meaning import base64_of

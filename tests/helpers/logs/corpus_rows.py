@@ -9,9 +9,9 @@ from kraftops.dump.scan.part_printer import text_chunks
 from kraftops.dump.scan.part_rows import part_rows
 from kraftops.log.ranges import ByteRange
 from kraftops.query.filters import Filter
-from kraftops.query.json_rows import row_json
 from kraftops.query.query import Query
 from kraftops.query.row import Row
+from kraftops.query.row_lines import row_json
 from tests.helpers.engine.choice import using
 from tests.helpers.logs.segments import IN
 

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 
 from kraftops.display.columns import folded, number
 from kraftops.errors import UsageError
-from kraftops.query.csv_rows import csv_line
 from kraftops.query.formats import CSV_SAFE, JSON, Format
+from kraftops.query.row_lines import csv_line
 from kraftops.spark.dump.targets import Target, abandon, finish, prepared_target
 from kraftops.spark.sql.sinks import explained, write_sink
 from kraftops.spark.sql.tables import (

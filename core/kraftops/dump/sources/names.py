@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 from itertools import count, zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
-from kraftops.dump.sources.listing import listing_pages
 from kraftops.dump.sources.partition_directory import Log, logs_in, no_log
-from kraftops.dump.sources.remote import WILD, remote_log_pages, remote_logs
+from kraftops.dump.sources.remote import WILD, listing_pages, remote_log_pages, remote_logs
 from kraftops.errors import SourceError, UsageError
 from kraftops.fileio.mounts import is_directory, names_in
 from kraftops.log.files import (

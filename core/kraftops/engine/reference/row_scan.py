@@ -7,10 +7,9 @@ from typing import Protocol
 
 from kraftops.engine.columns import columns_of
 from kraftops.engine.reference.batch_line import add_sequence
-from kraftops.engine.reference.checks import check_batch
 from kraftops.engine.reference.output import Output
 from kraftops.engine.reference.records import records
-from kraftops.engine.reference.selection import RowBuilder
+from kraftops.engine.reference.selection import RowBuilder, check_batch
 from kraftops.engine.scan_contract import MAX_ROWS, Outcome, Request
 from kraftops.errors import DecodeError
 from kraftops.log import batch as v2

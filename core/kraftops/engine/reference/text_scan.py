@@ -16,10 +16,9 @@ from kraftops.engine.reference.batch_line import (
     batch_line,
     legacy_batch_line,
 )
-from kraftops.engine.reference.checks import check_batch, crc_is_valid
 from kraftops.engine.reference.output import Output
 from kraftops.engine.reference.records import records
-from kraftops.engine.reference.selection import RowBuilder
+from kraftops.engine.reference.selection import RowBuilder, check_batch, crc_is_valid
 from kraftops.engine.scan_contract import Request
 from kraftops.errors import DecodeError
 from kraftops.java.text import decode_utf8

@@ -14,7 +14,7 @@ from kraftops.image.verify.directories import (
 )
 from kraftops.server.log_directory import LogDirectory
 from kraftops.storage.config.server_config import ServerConfig
-from kraftops.storage.format.mending import directories_to_mend
+from kraftops.storage.format.plan import directories_to_mend
 from kraftops.storage.logdirs.node import read_node
 from kraftops.uuids import is_reserved
 

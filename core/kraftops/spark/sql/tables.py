@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from kraftops.display.times import DAY_MS
 from kraftops.dump.sources.names import Source
 from kraftops.errors import UsageError
-from kraftops.query.csv_rows import csv_line
 from kraftops.query.formats import CSV_SAFE, FORMATS, JSON
 from kraftops.query.query import Query
 from kraftops.query.row import COLUMNS, DAMAGE
+from kraftops.query.row_lines import csv_line
 from kraftops.records.meaning import BASE64
 from kraftops.spark.dump.targets import Target
 from kraftops.spark.jobs.run import check_workers

@@ -11,7 +11,7 @@ from kraftops.errors import StorageError, UsageError
 from kraftops.fileio.atomic import StagedFile
 from kraftops.java.hosts import host_text
 from kraftops.server import meta_properties
-from kraftops.server.formatted import has_metadata_log
+from kraftops.server.formatted import has_metadata_log, partition_data
 from kraftops.server.log_directory import LogDirectory
 from kraftops.server.meta_properties import MetaProperties
 from kraftops.server.metadata_log.log import read_metadata_log
@@ -22,9 +22,27 @@ from kraftops.storage.bootstrap.records import Bootstrap, bootstrap_bytes, voter
 from kraftops.storage.bootstrap.releases import SCRAM_SINCE, by_name
 from kraftops.storage.bootstrap.scram import parse_credential
 from kraftops.storage.config.server_config import ServerConfig
-from kraftops.storage.format.mending import directories_to_mend
 from kraftops.storage.logdirs.directories import check_distinct, check_ids, read_directories
 from kraftops.uuids import random_uuid
+
+
+def directories_to_mend(directories: Sequence[LogDirectory]) -> list[LogDirectory]:
+    """Return the directories that hold partitions and are not formatted, where all others are sane.
+
+    The metadata directory is none of them: a voter without its log would be trusted.
+    """
+    metadata = next(directory for directory in directories if directory.is_metadata)
+    if metadata.meta is None or any(directory.problem for directory in directories):
+        return []
+    return [directory for directory in directories if not directory.meta and _holds_data(directory)]
+
+
+def _holds_data(directory: LogDirectory) -> bool:
+    try:
+        return partition_data(directory.path) is not None
+    except OSError:
+        return False  # the check of the plan says why
+
 
 STATIC_VOTERS = "controller.quorum.voters"
 

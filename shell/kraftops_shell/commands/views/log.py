@@ -8,10 +8,9 @@ from dataclasses import replace
 from kraftops.answers.fields import Field
 from kraftops.display.sizes import number_text
 from kraftops.errors import UsageError
-from kraftops.query.csv_rows import chosen_csv
 from kraftops.query.filters import Filter
-from kraftops.query.json_rows import chosen_json, headers_json
 from kraftops.query.row import COLUMNS, Row
+from kraftops.query.row_lines import chosen_csv, chosen_json, headers_json
 from kraftops.tree.history_subjects import record_subject
 from kraftops.uuids import to_text
 from kraftops.views.columns import chosen_columns

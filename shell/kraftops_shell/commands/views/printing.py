@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from kraftops.answers.cells import cell_of, column_at
 from kraftops.answers.fields import Field
-from kraftops.query.csv_rows import csv_line
+from kraftops.query.row_lines import csv_line
 from kraftops.tree.node import json_text
 from kraftops_shell.grammar.arguments import BadLineError, Call
 from kraftops_shell.session.session import Session

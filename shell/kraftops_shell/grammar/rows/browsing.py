@@ -54,7 +54,7 @@ ROWS: tuple[Command, ...] = (
     Command(
         "grep",
         "Search for values.",
-        "grep:grep",
+        "find:grep",
         (
             Argument("PATTERN", "", "A regular expression.", values=Values.TEXT),
             Argument("paths", "*", "The nodes to search, with all nodes below them."),

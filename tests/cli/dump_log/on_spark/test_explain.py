@@ -10,7 +10,7 @@ from kraftops.log.ranges import ByteRange
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
 from kraftops.spark.jobs.planning import LabelledRange, Split
-from kraftops_cli.dump_log.on_spark.explain import plan_text
+from kraftops_cli.dump_log.on_spark.run import plan_text
 from kraftops_cli.dump_log.plan import Plan
 from kraftops_cli.spark.options import SparkRequest
 

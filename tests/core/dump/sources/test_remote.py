@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from kraftops.dump.sources import listing, remote
+from kraftops.dump.sources import remote
 from kraftops.dump.sources.partition_directory import Log
 from kraftops.errors import SourceError, UsageError
 from kraftops.log.remote import Entry
@@ -34,7 +34,7 @@ OBJECTS = (
 def logs(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Log]]:
     """The logs of a URI in a store that holds `OBJECTS`."""
     monkeypatch.setattr(remote, "list_directory", list_directory)
-    monkeypatch.setattr(listing, "list_directory", list_directory)
+    monkeypatch.setattr(remote, "list_directory", list_directory)
     monkeypatch.setattr(remote, "sizes_of", sizes_of)
     return lambda uri, *, from_start=False: remote.remote_logs(uri, from_start=from_start)
 
@@ -149,7 +149,7 @@ def test_logs_are_in_the_same_order_however_the_listing_is_cut(size: int) -> Non
 
     def cut(size: int) -> list[tuple[list[Log], bool]]:
         pages = [entries[at : at + size] for at in range(0, len(entries), size)]
-        found = [listing.EntryPage(page, page[-1] == entries[-1]) for page in pages]
+        found = [remote.EntryPage(page, page[-1] == entries[-1]) for page in pages]
         return [*remote.remote_log_pages("s3://lake/c", lambda _: iter(found), from_start=False)]
 
     ((whole, _),) = cut(len(entries))
@@ -164,7 +164,7 @@ def test_partition_is_its_segments_however_the_listing_is_cut() -> None:
     uris = [
         f"s3://lake/c/t-0/{name}" for name in (f"-1/{SEGMENT}", SEGMENT, NEXT, f"a-0/{SEGMENT}")
     ]
-    pages = [listing.EntryPage([Entry(uri, 1)], is_last=uri == uris[-1]) for uri in uris]
+    pages = [remote.EntryPage([Entry(uri, 1)], is_last=uri == uris[-1]) for uri in uris]
 
     found = remote.remote_log_pages("s3://lake/c/t-0", lambda _: iter(pages), from_start=False)
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from kraftops.engine.reference.checks import check_batch
 from kraftops.engine.reference.output import Output
+from kraftops.engine.reference.selection import check_batch
 from kraftops.errors import DecodeError
 from kraftops.log.batch import Batch, Record
 from kraftops.query.query import Query

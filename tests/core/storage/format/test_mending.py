@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kraftops.storage.config.server_config import load_config
-from kraftops.storage.format.mending import directories_to_mend
+from kraftops.storage.format.plan import directories_to_mend
 from kraftops.storage.logdirs.directories import read_directories
 from tests.helpers.nodes.node_directories import DYNAMIC, META, PROPERTIES, format_node, make_node
 

@@ -8,9 +8,9 @@ import pytest
 from kraftops.dump.scan.rows import scan
 from kraftops.errors import UsageError
 from kraftops.query.filters import Filter
-from kraftops.query.json_rows import row_json
 from kraftops.query.query import Query
 from kraftops.query.row import Row
+from kraftops.query.row_lines import row_json
 from kraftops.query.where import with_conditions
 from kraftops.records.decoders import decoder_named
 from kraftops_shell.output.outlets import StandardOutput, connect
