@@ -70,17 +70,17 @@ class LimitedBatches:
 
     def __init__(self, plan: Plan) -> None:
         """Read up to the limit of *plan*."""
-        self._left = plan.limit
+        self._remaining = plan.limit
         self._schema = arrow_schema(plan.decoders)
 
     @property
     def is_done(self) -> bool:
-        return self._left == 0
+        return self._remaining == 0
 
     def batches(self, part: ByteRange, query: Query, report: Report) -> Iterator[pa.RecordBatch]:
-        if self._left is None:
+        if self._remaining is None:
             yield from scan_batches(part, query, report, self._schema)
             return
-        for batch in first_batches(part, query, report, self._left, self._schema):
-            self._left -= batch.num_rows
+        for batch in first_batches(part, query, report, self._remaining, self._schema):
+            self._remaining -= batch.num_rows
             yield batch

@@ -128,7 +128,7 @@ def _run_spark(
         return run_spark(_plan(_sources(names, options), query, options), request, terminal)
     pages = waves(expand_by_page(names, from_start=options.from_start, raw=options.raw))
     first = next(pages)
-    more = (page._replace(sources=_shown(page.sources)) for page in pages)
+    more = (page._replace(sources=_printable(page.sources)) for page in pages)
     plan = _plan(first.sources, query, options)
     return run_spark(plan, request, terminal, None if first.is_last else more)
 
@@ -289,7 +289,7 @@ def _plan(sources: list[Source], query: Query, options: DumpOptions) -> Plan:
     if options.where or options.groups:
         query = _with_conditions(query, options, sources)
     return Plan(
-        sources=tuple(_shown(sources)),
+        sources=tuple(_printable(sources)),
         query=query,
         output=options.output,
         overwrite=options.overwrite,
@@ -305,7 +305,7 @@ def _plan(sources: list[Source], query: Query, options: DumpOptions) -> Plan:
     )
 
 
-def _shown(sources: list[Source]) -> list[Source]:
+def _printable(sources: list[Source]) -> list[Source]:
     texts = [path_text(source.path) for source in sources]
     return [
         source if source.path == text else replace(source, path=text)

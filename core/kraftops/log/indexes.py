@@ -62,7 +62,7 @@ class _Entries:
         size = 2 * self.layout.size
         return self._file.read_at(0, size) == bytes(size)
 
-    def _at(self, number: int) -> tuple[int, ...]:
+    def _entry(self, number: int) -> tuple[int, ...]:
         position = number * self.layout.size
         entry = self._file.read_at(position, self.layout.size)
         if len(entry) < self.layout.size:
@@ -77,12 +77,12 @@ class _Entries:
         low, high = 0, len(self)
         while low < high:
             middle = (low + high) // 2
-            numbers = self._at(middle)
+            numbers = self._entry(middle)
             if numbers[0] > 0 and all(map(le, numbers, most)):
                 low = middle + 1
             else:
                 high = middle
-        return self._at(low - 1) if low else (0, 0)
+        return self._entry(low - 1) if low else (0, 0)
 
     def _all(self) -> Iterator[tuple[int, ...]]:
         size, end = self.layout.size, len(self) * self.layout.size
@@ -106,7 +106,7 @@ class OffsetIndex(_Entries):
 
     def last(self) -> OffsetEntry:
         """Return the last entry; a preallocated file ends in zeros."""
-        relative, position = self._at(len(self) - 1)
+        relative, position = self._entry(len(self) - 1)
         return OffsetEntry(self.base_offset + relative, position)
 
     def last_used(self) -> OffsetEntry:
@@ -141,10 +141,10 @@ class OffsetIndex(_Entries):
                 high = middle - 1
             else:
                 low = middle
-        return self._at(low)[1]
+        return self._entry(low)[1]
 
     def _offset(self, number: int) -> int:
-        return self.base_offset + self._at(number)[0]
+        return self.base_offset + self._entry(number)[0]
 
 
 class TimeIndex(_Entries):
@@ -158,12 +158,12 @@ class TimeIndex(_Entries):
             yield TimeEntry(timestamp, base + relative)
 
     def first(self) -> TimeEntry:
-        timestamp, relative = self._at(0)
+        timestamp, relative = self._entry(0)
         return TimeEntry(timestamp, self.base_offset + relative)
 
     def last(self) -> TimeEntry:
         """Return the last entry; a preallocated file ends in zeros."""
-        timestamp, relative = self._at(len(self) - 1)
+        timestamp, relative = self._entry(len(self) - 1)
         return TimeEntry(timestamp, self.base_offset + relative)
 
     def last_used(self) -> TimeEntry:

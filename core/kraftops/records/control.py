@@ -126,7 +126,7 @@ def control_name(number: int) -> str:
     return CONTROL_TYPES[number] if is_known else unknown_name(number)
 
 
-class _Found(NamedTuple):
+class _ControlRecord(NamedTuple):
     type: str
     version: int
     data: Data
@@ -135,7 +135,7 @@ class _Found(NamedTuple):
     end: int
 
 
-def _read(key: bytes | None, value: bytes | None, *, whole: bool) -> _Found | Unknown:
+def _read(key: bytes | None, value: bytes | None, *, whole: bool) -> _ControlRecord | Unknown:
     number = None
     try:
         number = control_type(key)
@@ -151,7 +151,7 @@ def _read(key: bytes | None, value: bytes | None, *, whole: bool) -> _Found | Un
         data, end = (face.read if whole else face.outline)(value, start)
     except DecodeError as error:
         return Unknown(error.message, value, number)
-    return _Found(CONTROL_TYPES[number], version, data, face, start, end)
+    return _ControlRecord(CONTROL_TYPES[number], version, data, face, start, end)
 
 
 def control_type(key: bytes | None) -> int:

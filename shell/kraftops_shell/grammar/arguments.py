@@ -154,7 +154,7 @@ class _Reader:
         self.positional: list[str] = []
         self.flags: dict[str, str | bool] = {}
         self.lists: dict[str, tuple[str, ...]] = {}
-        self._known = {} if kafka else {flag.name: flag for flag in command.flags}
+        self._options = {} if kafka else {flag.name: flag for flag in command.flags}
         self._kafka = kafka
         self._usage = command.usage
         self._has_line = any(argument.values is Values.LINE for argument in command.arguments)
@@ -179,7 +179,7 @@ class _Reader:
     def _read_flag(self, word: str, pending: list[str]) -> None:
         """Read a flag, and its values from the words that are left."""
         name, equals, value = word.partition("=")
-        flag = self._known.get(name)
+        flag = self._options.get(name)
         if flag is None:
             self._read_unknown(word, pending)
             return
@@ -212,11 +212,11 @@ class _Reader:
         if word in HELP_FLAGS:
             raise _HelpAsked
         letters = [f"-{letter}" for letter in word[1:]]
-        if all(flag in self._known and self._known[flag].value is None for flag in letters):
+        if all(flag in self._options and self._options[flag].value is None for flag in letters):
             self.flags |= dict.fromkeys(letters, True)
             return
         name = word.partition("=")[0]
-        near = [flag for flag in meant(name, self._known) if name.strip("-")]
+        near = [flag for flag in meant(name, self._options) if name.strip("-")]
         hint = f": did you mean {' or '.join(near)}?" if near else ""
         raise BadLineError(f"there is no option {name}{hint}", self._usage)
 

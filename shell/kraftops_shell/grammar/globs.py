@@ -69,7 +69,7 @@ class _Reader:
     """Reads a pattern to steps."""
 
     def __init__(self, pattern: str, *, kafka: bool) -> None:
-        self._left = iter(pattern)
+        self._letters = iter(pattern)
         self._kafka = kafka
         self._any = letters(_LINE_ENDS if kafka else (), is_negated=True)
         self._is_pattern = False
@@ -83,24 +83,24 @@ class _Reader:
         """Return the steps up to a letter that ends them, and that letter."""
         steps: Steps = []
         is_after_star = False
-        for letter in self._left:
+        for letter in self._letters:
             if letter in ends:
                 return steps, letter
             if letter == "*":
                 steps += [] if is_after_star else many([self._any])
             else:
-                steps += self._one(letter, is_inside=bool(ends))
+                steps += self._steps_of(letter, is_inside=bool(ends))
             is_after_star = letter == "*"
             self._is_pattern |= letter in "*?"
         if ends:
             raise _BadGlobError
         return steps, ""
 
-    def _one(self, letter: str, *, is_inside: bool) -> Steps:
+    def _steps_of(self, letter: str, *, is_inside: bool) -> Steps:
         if letter == "?":
             return [self._any]
         if letter == "\\":
-            return [_exactly(next(self._left, "\\"))]
+            return [_exactly(next(self._letters, "\\"))]
         if letter == "{":
             if is_inside:
                 raise _BadGlobError
@@ -122,22 +122,22 @@ class _Reader:
         self._is_pattern = True
         is_negated = False
         ranges: list[tuple[int, int]] = []
-        letter = next(self._left, "")
+        letter = next(self._letters, "")
         if letter and letter in "!^":
             is_negated = True
-            letter = next(self._left, "")
+            letter = next(self._letters, "")
         is_first = True
         while is_first or letter != "]":
             first = self._member(letter)
-            letter = next(self._left, "")
+            letter = next(self._letters, "")
             last = first
             if letter == "-":
-                letter = next(self._left, "")
+                letter = next(self._letters, "")
                 if letter == "]":
                     ranges.append((ord("-"), ord("-")))
                 else:
                     last = self._member(letter)
-                    letter = next(self._left, "")
+                    letter = next(self._letters, "")
             if last < first:
                 raise _BadGlobError
             ranges.append((first, last))
@@ -145,7 +145,7 @@ class _Reader:
         return letters(ranges, is_negated=is_negated)
 
     def _member(self, letter: str) -> int:
-        member = next(self._left, "") if letter == "\\" else letter
+        member = next(self._letters, "") if letter == "\\" else letter
         if not member:
             raise _BadGlobError
         return ord(member)

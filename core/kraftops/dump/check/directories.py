@@ -28,6 +28,7 @@ from kraftops.dump.check.start import (
 from kraftops.dump.check.tier import Surroundings
 from kraftops.dump.check.topics import Topics, read_topics
 from kraftops.dump.check.units import RunUnits, Unit, run_units
+from kraftops.dump.sources.names import names_below
 from kraftops.dump.sources.partition_directory import no_log, partition_log
 from kraftops.errors import SourceError
 from kraftops.fileio.mounts import is_directory, names_in
@@ -279,7 +280,7 @@ def partition_folders(path: str) -> list[str]:
         UsageError: it holds no log.
         SourceError: it cannot be listed.
     """
-    names = _names(path)
+    names = names_below(path)
     if partition_log(path, names, from_start=True) or TOPIC_ID in names:
         return [path]
     partitions = []
@@ -298,24 +299,19 @@ def partition_folders(path: str) -> list[str]:
 def _tiered_folders(path: str) -> list[str]:
     """Return the directories with tiered segments in a directory: itself, or one each partition."""
     try:
-        names = _names(path)
+        names = names_below(path)
         if partition_log(path, names, from_start=True):
             return [path]
         if not TIERED_TOPIC.fullmatch(os.path.basename(path)):
             return []
         inner = [os.path.join(path, name) for name in names if name.isdecimal()]
         return [
-            folder for folder in inner if partition_log(folder, _names(folder), from_start=True)
+            folder
+            for folder in inner
+            if partition_log(folder, names_below(folder), from_start=True)
         ]
     except SourceError:
         return []
-
-
-def _names(path: str) -> list[str]:
-    try:
-        return names_in(path)
-    except OSError as error:
-        raise SourceError.of(path, error) from None
 
 
 def _note_wrong_topic_ids(checks: list[PartitionCheck], topics: Topics) -> None:

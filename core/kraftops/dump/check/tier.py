@@ -112,7 +112,7 @@ class TierCheck:
         """Compare both sides; *ends* are the ends of the sound logs, exclusive, by their paths."""
         if self.remote is not None:
             self._compare(self.remote, ends)
-            self._left(self.remote)
+            self._check_leftovers(self.remote)
         self._incomplete()
         self._gaps(ends)
 
@@ -170,7 +170,7 @@ class TierCheck:
         losses_text = ", ".join(lost_text(*loss.span) for loss in losses)
         self._findings.lose(code, path, f"{reason}; {losses_text}", losses)
 
-    def _left(self, remote: RemotePartition) -> None:
+    def _check_leftovers(self, remote: RemotePartition) -> None:
         """Look for files that no reader is sent to."""
         for segment_id, objects in self._objects.items():
             path = _any_path(objects)

@@ -76,8 +76,8 @@ class TxnIndexCheck:
         """Check the file *path*, None if there is none, of a segment."""
         self._path, self._log_path = path, log_path
         self._findings, self._severity = findings, severity
-        self._left = _aborted(path, base_offset, findings) if path else iter(())
-        self._next = next(self._left, None)
+        self._entries = _aborted(path, base_offset, findings) if path else iter(())
+        self._next = next(self._entries, None)
         self._number = 0
         self._is_stopped = False
 
@@ -129,7 +129,7 @@ class TxnIndexCheck:
             self._advance()
 
     def _advance(self) -> None:
-        self._next = next(self._left, None)
+        self._next = next(self._entries, None)
         self._number += 1
 
     def _differs(self, reason: str) -> None:

@@ -74,8 +74,8 @@ def expand(
         UsageError: a directory holds no log.
         SourceError: a directory cannot be read, or a pattern matches nothing.
     """
-    look = _Look(from_start, on_unreadable, bundles or {})
-    logs = [log for name in names for log in _logs(name, look)]
+    options = _Options(from_start, on_unreadable, bundles or {})
+    logs = [log for name in names for log in _logs(name, options)]
     return list(_sources(logs, count(), raw=raw))
 
 
@@ -110,7 +110,7 @@ def _sources(logs: Iterable[Log], groups: Iterator[int], *, raw: bool) -> Iterat
             yield Source(path, decoder, log.topic, log.partition, group, size)
 
 
-class _Look(NamedTuple):
+class _Options(NamedTuple):
     """How directories are looked at; see `expand`."""
 
     from_start: bool
@@ -118,43 +118,45 @@ class _Look(NamedTuple):
     bundles: Mapping[str, Bundle] = {}
 
 
-def _logs(name: str, look: _Look) -> list[Log]:
+def _logs(name: str, options: _Options) -> list[Log]:
     if name == STANDARD_INPUT:
         return [Log([name])]
     if "://" in name:
         name = local_path(name)
         if is_remote(name):
-            return remote_logs(name, from_start=look.from_start)
+            return remote_logs(name, from_start=options.from_start)
     if is_directory(name):
-        logs = _in_directory(name, _names(name), look)
+        logs = _in_directory(name, names_below(name), options)
         if not logs:
             inside = [path for path in log_directories_in(name) if path != name]
-            logs = [log for path in inside for log in _in_directory(path, _names(path), look)]
+            logs = [
+                log for path in inside for log in _in_directory(path, names_below(path), options)
+            ]
         if not logs and file_name(name):
             return [Log([name])]  # refused like any file that cannot be read
         if not logs:
-            raise no_log(name, _names(name))
+            raise no_log(name, names_below(name))
         return logs
     if os.path.lexists(name) or not WILD.search(name):
-        return _of_file(name, look)
-    logs = list(_matching(name, look))
+        return _of_file(name, options)
+    logs = list(_matching(name, options))
     if not logs:
         raise SourceError(f"nothing matches {name}", code="not-found")
     return logs
 
 
-def _matching(pattern: str, look: _Look) -> Iterator[Log]:
+def _matching(pattern: str, options: _Options) -> Iterator[Log]:
     """Yield the logs that a pattern matches: logs of directories, and single files."""
     for path in matching_paths(pattern):
         if is_directory(path):
-            yield from _in_directory(path, _readable_names(path, look), look)
+            yield from _in_directory(path, _readable_names(path, options), options)
         else:
-            yield from _of_file(path, look)
+            yield from _of_file(path, options)
 
 
-def _of_file(path: str, look: _Look) -> list[Log]:
-    bundle = look.bundles.get(path)
-    return bundle.logs(from_start=look.from_start) if bundle else [Log([path])]
+def _of_file(path: str, options: _Options) -> list[Log]:
+    bundle = options.bundles.get(path)
+    return bundle.logs(from_start=options.from_start) if bundle else [Log([path])]
 
 
 def matching_paths(name: str) -> Iterator[str]:
@@ -167,7 +169,7 @@ def matching_paths(name: str) -> Iterator[str]:
     if os.path.lexists(name):
         yield name
         return
-    look = _Look(from_start=True)
+    options = _Options(from_start=True)
     done: set[str] = set()
     for path in sorted(iglob(name, recursive=True)):
         normal = os.path.normpath(path)
@@ -175,7 +177,7 @@ def matching_paths(name: str) -> Iterator[str]:
             continue
         if not is_directory(path):
             yield path
-        elif _in_directory(path, _readable_names(path, look), look):
+        elif _in_directory(path, _readable_names(path, options), options):
             done.add(normal)
             yield path
 
@@ -236,21 +238,26 @@ def _with_parents(path: str) -> Iterator[str]:
         path = parent if parent != path else ""
 
 
-def _in_directory(path: str, names: list[str], look: _Look) -> list[Log]:
+def _in_directory(path: str, names: list[str], options: _Options) -> list[Log]:
     def names_inside(directory: str) -> list[str] | None:
-        return _readable_names(directory, look) if is_directory(directory) else None
+        return _readable_names(directory, options) if is_directory(directory) else None
 
-    return logs_in(path, names, names_inside, from_start=look.from_start)
+    return logs_in(path, names, names_inside, from_start=options.from_start)
 
 
-def _names(directory: str) -> list[str]:
+def names_below(directory: str) -> list[str]:
+    """Return the names in a directory.
+
+    Raises:
+        SourceError: it cannot be listed.
+    """
     try:
         return names_in(directory)
     except OSError as error:
         raise SourceError.of(directory, error) from None
 
 
-def _readable_names(directory: str, look: _Look) -> list[str]:
+def _readable_names(directory: str, options: _Options) -> list[str]:
     """Return the names in a directory that was found, and not named by the user.
 
     The list is empty if a server has just deleted it, or if it is unreadable and not named as a
@@ -260,11 +267,11 @@ def _readable_names(directory: str, look: _Look) -> list[str]:
         SourceError: the directory of a partition cannot be read, and no callback takes the error.
     """
     try:
-        return _names(directory)
+        return names_below(directory)
     except SourceError as error:
         name = os.path.basename(os.path.normpath(directory))
         if PARTITION_NAME.fullmatch(name) and is_directory(directory):
-            if look.on_unreadable is None:
+            if options.on_unreadable is None:
                 raise
-            look.on_unreadable(error)
+            options.on_unreadable(error)
         return []

@@ -84,7 +84,7 @@ class _Parser:
         token = self._token
         if word not in (token.word, token.kind):
             expected = "the end, `and` or `or`" if word == "end" else f"`{word}`"
-            raise self._refusal(f"{expected} is expected, not {_shown(token)}")
+            raise self._refusal(f"{expected} is expected, not {_quoted(token)}")
         self._take()
 
     def _refusal(self, reason: str) -> UsageError:
@@ -141,7 +141,7 @@ class _Parser:
             return syntax.Compare(
                 operand, "=", syntax.Literal(value=True, index=operand.index), operand.index
             )
-        raise self._refusal(f"a comparison is expected, not {_shown(token)}")
+        raise self._refusal(f"a comparison is expected, not {_quoted(token)}")
 
     def _compared(self, operand: syntax.Operand, sign: _Token) -> syntax.Condition:
         return syntax.Compare(operand, sign.word, self._operand(), sign.start)
@@ -150,7 +150,7 @@ class _Parser:
         token = self._take()
         if token.kind != "text":
             raise refusal(
-                self._text, token.start, f"a pattern is expected, not {_shown(token)}", "in quotes"
+                self._text, token.start, f"a pattern is expected, not {_quoted(token)}", "in quotes"
             )
         pattern = _unquoted(token.text)
         try:
@@ -250,7 +250,7 @@ class _Parser:
         hint = _OF_OTHERS.get(pair) if token.start else None
         if hint is None:
             hint = "null is tested by `is null`" if token.word == "null" else self._example
-        raise refusal(self._text, token.start, f"a value is expected, not {_shown(token)}", hint)
+        raise refusal(self._text, token.start, f"a value is expected, not {_quoted(token)}", hint)
 
     def _number(self, token: _Token) -> int | float:
         if re.fullmatch(r"-?\d{1,19}", token.text) and -(1 << 63) <= int(token.text) < 1 << 63:
@@ -303,7 +303,7 @@ def _unquoted(text: str) -> str:
     return text[1:-1].replace(quote * 2, quote) if quote in "'\"" else text
 
 
-def _shown(token: _Token) -> str:
+def _quoted(token: _Token) -> str:
     return token.text if token.kind != "end" else "the end"
 
 

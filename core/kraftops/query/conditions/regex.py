@@ -101,7 +101,7 @@ class Searcher:
         """The step that says that the program is found."""
         self._steps = steps
         self._prefix = _prefix(steps)
-        self._known: dict[frozenset[int], _State] = {}
+        self._states: dict[frozenset[int], _State] = {}
         self._transitions = 0
         self._first = self.reached([0], at_begin=True)
         self._again = self.reached([0])
@@ -139,7 +139,7 @@ class Searcher:
         ]
         steps = self.reached(targets) | self._again
         if self._transitions >= _MAX_STATES:
-            self._known.clear()
+            self._states.clear()
             self._transitions = 0
             return self._state(steps)
         self._transitions += 1
@@ -147,9 +147,9 @@ class Searcher:
         return next_state
 
     def _state(self, steps: frozenset[int]) -> _State:
-        state = self._known.get(steps)
+        state = self._states.get(steps)
         if state is None:
-            state = self._known[steps] = _State(self, steps)
+            state = self._states[steps] = _State(self, steps)
         return state
 
     def reached(
@@ -224,23 +224,23 @@ class _Compiler:
     def __init__(self, pattern: str) -> None:
         self._ignores_case = pattern.startswith("(?i)")
         self._pattern = pattern
-        self._at = 4 if self._ignores_case else 0
+        self._index = 4 if self._ignores_case else 0
 
     def program(self) -> Program:
         steps = self._alternatives(0)
-        if self._at < len(self._pattern):
+        if self._index < len(self._pattern):
             raise self._refusal("`)` without `(`")
         return _placed(steps)
 
     def _refusal(self, reason: str) -> PatternError:
-        return PatternError(f"{reason}, at character {self._at + 1} of it")
+        return PatternError(f"{reason}, at character {self._index + 1} of it")
 
     def _peek(self) -> str:
-        return self._pattern[self._at : self._at + 1]
+        return self._pattern[self._index : self._index + 1]
 
     def _has(self, text: str) -> bool:
-        is_next = self._pattern.startswith(text, self._at)
-        self._at += len(text) * is_next
+        is_next = self._pattern.startswith(text, self._index)
+        self._index += len(text) * is_next
         return is_next
 
     def _alternatives(self, depth: int) -> list[Step]:
@@ -270,7 +270,7 @@ class _Compiler:
         character = self._peek()
         if character in "*+?{":
             raise self._refusal(f"nothing is before {character!r}")
-        self._at += 1
+        self._index += 1
         match character:
             case "(":
                 return self._group(depth)
@@ -314,7 +314,7 @@ class _Compiler:
         return steps
 
     def _counted(self, part: list[Step]) -> list[Step]:
-        match = _COUNTS.match(self._pattern, self._at)
+        match = _COUNTS.match(self._pattern, self._index)
         if not match:
             raise self._refusal("`{` is followed by a count, as {2} or {2,5}, or is written \\{")
         least, most = int(match[1]), int(match[3] or match[1])
@@ -322,7 +322,7 @@ class _Compiler:
             raise self._refusal(f"the count {match[0]} is empty")
         if (most + 1) * (len(part) + 1) > _MAX_STEPS:
             raise self._refusal(f"the pattern has more than {_MAX_STEPS} steps")
-        self._at = match.end()
+        self._index = match.end()
         rest: list[Step] = []
         if match[2] and not match[3]:
             rest = _many(part)
@@ -345,7 +345,7 @@ class _Compiler:
         return _without(self._cases(class_ranges)) if is_negated else class_ranges
 
     def _has_range(self) -> bool:
-        return self._pattern[self._at + 1 : self._at + 2] not in ("", "]") and self._has("-")
+        return self._pattern[self._index + 1 : self._index + 2] not in ("", "]") and self._has("-")
 
     def _class_item(self) -> Ranges:
         character = self._peek()
@@ -353,23 +353,23 @@ class _Compiler:
             raise self._refusal("`[` without `]`")
         if character == "[":
             raise self._refusal("`[` in a class is written \\[")
-        self._at += 1
+        self._index += 1
         return self._escaped() if character == "\\" else ((ord(character), ord(character)),)
 
     def _escaped(self) -> Ranges:
         character = self._peek()
-        if match := _CODES.match(self._pattern, self._at):
-            self._at = match.end()
+        if match := _CODES.match(self._pattern, self._index):
+            self._index = match.end()
             code = int(match[1] or match[2] or match[3], 16)
             return ((code, code),)
-        self._at += 1
+        self._index += 1
         if character.lower() in _CLASSES:
             ranges = _CLASSES[character.lower()]
             return _without(ranges) if character.isupper() else ranges
         code = _ESCAPED.get(character, 0)
         if not code:
             if not character or character.isalnum():
-                self._at -= 1
+                self._index -= 1
                 raise self._refusal(f"\\{character} is not known")
             code = ord(character)
         return ((code, code),)

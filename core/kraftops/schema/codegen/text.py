@@ -48,7 +48,7 @@ def renderer(
 
 
 class _Generator:
-    """Generator of the source of one renderer; `_at` is the position in the message, minus `p`."""
+    """Generator of the source of one renderer; `_offset` is the place in the message, minus `p`."""
 
     def __init__(
         self, message: Message, version: int, overrides: Mapping[str, Callable[[bytes], str]]
@@ -58,7 +58,7 @@ class _Generator:
         self._fields = present(message.fields, version)
         self._version = version
         self._is_flexible = message.is_flexible(version)
-        self._at = 0
+        self._offset = 0
         self._source = Source(
             {
                 "BOOL": ("false", "true"),
@@ -147,7 +147,7 @@ class _Generator:
         names = [self._source.name("v") for _ in run]
         unpack = self._source.name("unpack", layout.unpack_from)
         self._source.add(depth, f"{', '.join(names)}, = {unpack}(b, {self._here()})")
-        self._at += layout.size
+        self._offset += layout.size
         forms = {"uuid": '"{{UUID[{}]}}"', "bool": "{{BOOL[{}]}}", "float64": "{{DOUBLE[{}]}}"}
         return [
             forms.get(field.type, "{{{}}}").format(name)
@@ -167,7 +167,7 @@ class _Generator:
                 # KIP-893: a signed byte, but before a tagged struct a varint.
                 null = "n > 127" if field.tag is None else "n == 0"
                 add(depth, f"n = b[{self._here()}]")
-                self._at += 1
+                self._offset += 1
                 self._flush(depth)
                 add(depth, "has_unknown = False", f"if {null}: {text} = 'null'", "else:")
                 depth += 1
@@ -177,7 +177,7 @@ class _Generator:
         else:
             show = self._source.name("show", self._overrides.get(field.name, base64_text))
             add(depth, f"{text}, p = bytes_text(b, {self._here()}, {field.nullable}, {show})")
-        self._at = 0
+        self._offset = 0
         return f"{{{text}}}"
 
     def _add_string(self, depth: int, field: Field, text: str, *, inline: bool) -> None:
@@ -214,7 +214,7 @@ class _Generator:
         length = self._source.name("n")
         add(depth, f"{length}, p = read_length(b, {self._here()}, {field.nullable})")
         add(depth, f"if {length} < 0: {text} = 'null'", "else:")
-        self._at = 0
+        self._offset = 0
         items, element = self._source.name("items"), self._source.name("v")
         add(depth + 1, f"{items} = []", f"for _ in range({length}):")
         if field.is_struct:
@@ -294,7 +294,7 @@ class _Generator:
             f"if {name} > 127: {name}, p = read_uvarint(b, {self._here()})",
             f"else: p = {self._here(1)}",
         )
-        self._at = 0
+        self._offset = 0
 
     def _add_end_check(self, depth: int) -> None:
         self._flush(depth)
@@ -310,13 +310,13 @@ class _Generator:
         return text[1:]
 
     def _here(self, extra: int = 0) -> str:
-        offset = self._at + extra
+        offset = self._offset + extra
         return f"p + {offset}" if offset else "p"
 
     def _flush(self, depth: int) -> None:
-        if self._at:
-            self._source.add(depth, f"p += {self._at}")
-            self._at = 0
+        if self._offset:
+            self._source.add(depth, f"p += {self._offset}")
+            self._offset = 0
 
 
 def _default_text(field: Field, version: int) -> str:

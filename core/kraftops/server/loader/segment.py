@@ -106,13 +106,13 @@ class Segment:
 
         Batches out of order are found as Kafka finds them.
         """
-        return self._found(offset, self._batches_near(offset))
+        return self._first_reaching(offset, self._batches_near(offset))
 
     def _batches_near(self, offset: int) -> Iterator[LogBatch]:
         position = max(self.offset_index.position_below(offset), 0)
         return self.batches(position, Depth.HEADS)
 
-    def _found(self, offset: int, batches: Iterator[LogBatch]) -> LogBatch | None:
+    def _first_reaching(self, offset: int, batches: Iterator[LogBatch]) -> LogBatch | None:
         version = self._disk.request.version
         if version < _BY_BASE_OFFSET:
             first = next((batch for batch in batches if batch.last_offset >= offset), None)
@@ -140,7 +140,7 @@ class Segment:
                 yield batch
 
         batches = noted()
-        if self._found(offset, batches) is None:
+        if self._first_reaching(offset, batches) is None:
             return self.base_offset
         for _ in batches:
             pass

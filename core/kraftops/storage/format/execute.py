@@ -48,14 +48,14 @@ def format_directories(plan: FormatPlan) -> Iterator[Target]:
         ) from None
 
 
-_Made = dict[str, list[str]]
+_NewPaths = dict[str, list[str]]
 """The directories that were made for each target, by its path; it goes once formatted."""
 
 
-def _prepare(plan: FormatPlan, undo: ExitStack) -> _Made:
+def _prepare(plan: FormatPlan, undo: ExitStack) -> _NewPaths:
     """Make directories, take locks, write temporary files; *undo* removes unused ones."""
     owners = {target.directory.path: owner_of(target.directory.path) for target in plan.targets}
-    new_directories: _Made = {path: [] for path in owners}
+    new_directories: _NewPaths = {path: [] for path in owners}
     undo.callback(_remove_directories, new_directories)
     for path, owner in owners.items():
         make_directories(path, owner, new_directories[path])
@@ -75,7 +75,10 @@ def _prepare(plan: FormatPlan, undo: ExitStack) -> _Made:
 
 
 def _lock(
-    plan: FormatPlan, owners: Mapping[str, Owner | None], new_directories: _Made, undo: ExitStack
+    plan: FormatPlan,
+    owners: Mapping[str, Owner | None],
+    new_directories: _NewPaths,
+    undo: ExitStack,
 ) -> None:
     """Take the locks until *undo*, and refuse directories that changed before that.
 
@@ -94,7 +97,7 @@ def _lock(
         )
 
 
-def _commit(target: Target, new_directories: _Made) -> None:
+def _commit(target: Target, new_directories: _NewPaths) -> None:
     *others, meta = target.files
     path = target.directory.path
     for stale in target.removes:
@@ -110,7 +113,7 @@ def _commit(target: Target, new_directories: _Made) -> None:
     sync_directory(path)
 
 
-def _remove_files(plan: FormatPlan, new_directories: _Made) -> None:
+def _remove_files(plan: FormatPlan, new_directories: _NewPaths) -> None:
     """Remove the files in directories that were made but not formatted."""
     for target in plan.targets:
         if _is_made(target.directory.path, new_directories):
@@ -119,17 +122,17 @@ def _remove_files(plan: FormatPlan, new_directories: _Made) -> None:
                     os.unlink(file.path)
 
 
-def _remove_lock(path: str, new_directories: _Made) -> None:
+def _remove_lock(path: str, new_directories: _NewPaths) -> None:
     if _is_made(path, new_directories):
         with suppress(OSError):
             os.unlink(os.path.join(path, LOCK_NAME))
 
 
-def _is_made(path: str, new_directories: _Made) -> bool:
+def _is_made(path: str, new_directories: _NewPaths) -> bool:
     return os.path.abspath(path) in new_directories.get(path, ())
 
 
-def _remove_directories(new_directories: _Made) -> None:
+def _remove_directories(new_directories: _NewPaths) -> None:
     for directories in reversed(new_directories.values()):
         for directory in reversed(directories):
             with suppress(OSError):

@@ -97,12 +97,12 @@ def _advertised_hosts(node: Node) -> list[str]:
 
 def _listeners(node: Node, failures: Failures) -> Iterator[Finding]:
     config = node.config
-    if hosts := _shown(_listener_hosts(node), failures):
+    if hosts := _unresolved(_listener_hosts(node), failures):
         problem = f"hosts of listeners do not resolve: {hosts}; a server cannot listen there"
         yield stop_finding(
             "unresolved-listener", problem, Place(file=config.place(LISTENERS)), _DNS
         )
-    if hosts := _shown(_advertised_hosts(node), failures):
+    if hosts := _unresolved(_advertised_hosts(node), failures):
         problem = f"advertised hosts do not resolve here: {hosts}"
         cure = "see that they do where clients and other nodes are"
         yield note_finding(
@@ -140,7 +140,7 @@ def _static_voters(node: Node, failures: Failures) -> Iterator[Finding]:
 def _voters(
     hosts: Mapping[int, str], failures: Failures, reached: int, path: str, cure: Cure
 ) -> Finding:
-    problem = f"hosts of voters do not resolve: {_shown(hosts.values(), failures)}"
+    problem = f"hosts of voters do not resolve: {_unresolved(hosts.values(), failures)}"
     if reached > len(hosts) // 2:
         return note_finding("unresolved-voter", problem, Place(file=path), *cure)
     problem += f"; of {len(hosts)} voters {reached} can be reached, which is no majority"
@@ -149,7 +149,7 @@ def _voters(
 
 def _bootstrap_servers(node: Node, failures: Failures) -> Iterator[Finding]:
     hosts = [host for host, _ in node.bootstrap_controllers]
-    hosts_text = _shown(hosts, failures)
+    hosts_text = _unresolved(hosts, failures)
     if not (hosts_text and node.config.bootstrap_servers):
         return
     votes = any(voter.node_id == node.config.node_id for voter in node.voters)
@@ -162,7 +162,7 @@ def _bootstrap_servers(node: Node, failures: Failures) -> Iterator[Finding]:
         yield stop_finding("unresolved-bootstrap-server", problem, place, _DNS)
 
 
-def _shown(hosts: Iterable[str], failures: Failures) -> str:
+def _unresolved(hosts: Iterable[str], failures: Failures) -> str:
     """Return the hosts that do not resolve, with the reasons."""
     return ", ".join(
         f"{host} ({failures[host]})" for host in dict.fromkeys(hosts) if host in failures

@@ -68,7 +68,7 @@ class Quorum:
             return False
         return self.voters[node_id] in (None, meta.directory_id)
 
-    def _waits(self, node: Node) -> bool:
+    def _depends(self, node: Node) -> bool:
         """Tell whether a node needs others to lead; a recovered one has only itself as voter."""
         return len(self.voters) == 1 or not (node.voters and node.is_only_voter)
 
@@ -76,7 +76,7 @@ class Quorum:
     def behind(self) -> dict[int, str]:
         """The able voters that lack committed records of a higher log, with the evidence, by id."""
         evidence_by_id = {}
-        for node in filter(self._waits, self.able):
+        for node in filter(self._depends, self.able):
             higher = [other for other in self.nodes if other.content.rank > node.content.rank]
             evidence = next(filter(None, (self._lacking(node, other) for other in higher)), None)
             if not node.log.is_used:
@@ -196,7 +196,7 @@ class Quorum:
     def _shorter(self) -> Iterator[Finding]:
         """Yield the note that most voters end before the newest log, as after a kill."""
         rank = self.newest.content.rank
-        shorter = [node for node in self.able if node.content.rank < rank and self._waits(node)]
+        shorter = [node for node in self.able if node.content.rank < rank and self._depends(node)]
         if len(shorter) < self.majority:
             return
         end = max((node.content.end_offset or 0 for node in shorter), default=0)

@@ -248,7 +248,7 @@ def search(root: Directory, text: str, after: Path) -> Iterator[Path | None]:
     """
     folded_text = text.casefold()
     is_of_paths = "/" in folded_text
-    for path in _around(root, after):
+    for path in _all_after(root, after):
         searched = "/" + "/".join(path) if is_of_paths else path[-1]
         if folded_text in searched.casefold():
             yield path
@@ -256,7 +256,7 @@ def search(root: Directory, text: str, after: Path) -> Iterator[Path | None]:
         yield None
 
 
-def _around(root: Directory, after: Path) -> Iterator[Path]:
+def _all_after(root: Directory, after: Path) -> Iterator[Path]:
     """Yield all nodes in the order of rows, from the one after a node, and then from the first."""
     yield from _after(root, (), after)
     yield from _after(root, (), ())

@@ -19,14 +19,14 @@ class Moments:
     def __init__(self, session: Session) -> None:
         """Begin with the session's state."""
         self._session = session
-        self._at: int | None = None
+        self._moment: int | None = None
         self._image: MetadataImage | None = None
         self.root: Directory = session.root
 
     @property
     def is_present(self) -> bool:
         """Whether the session's own state is shown."""
-        return self._at is None
+        return self._moment is None
 
     @property
     def image(self) -> MetadataImage | None:
@@ -66,7 +66,7 @@ class Moments:
         """
         source = self._session.source
         last = source.image.offset
-        here = last if self._at is None else self._at
+        here = last if self._moment is None else self._moment
         travel = travel_of(self._session)
         if count < 0:
             # The last of these made the state that is shown.
@@ -85,17 +85,19 @@ class Moments:
 
     def to_present(self) -> None:
         """Show the session's own state."""
-        self._at, self._image, self.root = None, None, self._session.root
+        self._moment, self._image, self.root = None, None, self._session.root
 
     def line(self, escape: Callable[[str], str]) -> str:
         """Return the offset, the time and the source of what is shown."""
         source, image = self._session.image_source, self.image
         if source is None or image is None:
             return ""
-        offset = str(image.offset) if self.is_present else f"{self._at} of {source.image.offset}"
+        offset = (
+            str(image.offset) if self.is_present else f"{self._moment} of {source.image.offset}"
+        )
         parts = [f"offset {offset}", shown_time(image.provenance.timestamp)]
         return "  ".join([*parts, *map(escape, source.sources[:1])])
 
     def _show(self, source: ImageSource, travel: Travel, offset: int) -> None:
         image = travel.at(offset=offset)
-        self._at, self._image, self.root = offset, image, source.tree(image)
+        self._moment, self._image, self.root = offset, image, source.tree(image)

@@ -17,7 +17,7 @@ def alias(session: Session, call: Call) -> int:
     aliases = session.settings.aliases
     if not call.words:
         for name in sorted(aliases):
-            session.line(_shown(name, aliases[name]))
+            session.line(_alias_line(name, aliases[name]))
         return OK
     name, equals, line = call.words[0].partition("=")
     if not equals and len(call.words) == 1:
@@ -75,11 +75,11 @@ def _show(session: Session, name: str) -> int:
     line = session.settings.aliases.get(name)
     if line is None:
         return _missing(session, "alias", name)
-    session.line(_shown(name, line))
+    session.line(_alias_line(name, line))
     return OK
 
 
-def _shown(name: str, line: str) -> str:
+def _alias_line(name: str, line: str) -> str:
     return f"alias {name}={shlex.quote(line)}"
 
 

@@ -34,7 +34,6 @@ OBJECTS = (
 def logs(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Log]]:
     """The logs of a URI in a store that holds `OBJECTS`."""
     monkeypatch.setattr(remote, "list_directory", list_directory)
-    monkeypatch.setattr(remote, "list_directory", list_directory)
     monkeypatch.setattr(remote, "sizes_of", sizes_of)
     return lambda uri, *, from_start=False: remote.remote_logs(uri, from_start=from_start)
 
