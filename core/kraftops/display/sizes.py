@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 _FIRST_NAMES = 20  # more would hide what comes next on one screen
+NAMES_IN_LINE = 5  # more would hide the rest of the line
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
@@ -41,7 +42,7 @@ def many(count: int, thing: str) -> str:
     return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
 
 
-def first_names(names: Sequence[str]) -> str:
+def first_names(names: Sequence[str], most: int = _FIRST_NAMES) -> str:
     """Return names with commas, of many only the first: `a, b and 3 more`."""
-    more = len(names) - _FIRST_NAMES
-    return ", ".join(names[:_FIRST_NAMES]) + (f" and {more} more" if more > 0 else "")
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from kraftops.display.sizes import many
+from kraftops.display.sizes import NAMES_IN_LINE, first_names, many
 from kraftops.dump.check.findings import Loss, losses_in, lost_text, stake_of
 from kraftops.dump.check.log_walk import LogSpan, Recovery
 from kraftops.dump.check.topics import TopicSettings
@@ -46,7 +46,6 @@ from kraftops.server.metadata_log.cures import cure_of_unknown_voters
 from kraftops.server.partition_files import PartitionFiles
 
 START_REFUSED = "start-refused"
-_NAMES = 5  # more would hide the rest of the line
 
 _CONSEQUENCES: Mapping[Consequence, str] = {
     Consequence.DIRECTORY_OFFLINE: "the log directory goes offline with all its partitions",
@@ -360,7 +359,7 @@ def server_findings(
             continue
         ends = is_last or Consequence.DIRECTORY_OFFLINE not in consequences
         server = "the server" if directory.node_id is None else f"node {directory.node_id}"
-        names = _listed(failed.failures)
+        names = first_names(failed.failures, NAMES_IN_LINE)
         text = f"{server} will not start: it cannot load {names}"
         if not ends:
             text = (
@@ -395,8 +394,3 @@ def damaged_checkpoint(checkpoint: DamagedCheckpoint, directory: str) -> Finding
         "remove it: a server finds out what it says",
     )
     return unless_forbidden(with_cure(finding, path), path)
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _NAMES} more" if len(names) > _NAMES else ""
-    return ", ".join(names[:_NAMES]) + more

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from kraftops.display.sizes import many, named
+from kraftops.display.sizes import NAMES_IN_LINE, first_names, many, named
 from kraftops.engine.metadata_state import PartitionState
 from kraftops.errors import KraftopsError, SourceError
 from kraftops.fileio.reading import is_forbidden
@@ -272,6 +272,5 @@ def image_for(
 def lost_text(findings: Sequence[Finding]) -> str:
     names = [finding.place.partition_name for finding in findings]
     stakes = [finding.stake for finding in findings if finding.stake]
-    names_text = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-    records = sum(stake.records or 0 for stake in stakes)
-    return f"{names_text} ({Stake(records, sum(stake.bytes for stake in stakes))})"
+    lost = Stake(sum(stake.records or 0 for stake in stakes), sum(stake.bytes for stake in stakes))
+    return f"{first_names(names, NAMES_IN_LINE)} ({lost})"

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from kraftops.answers.fields import json_of
+from kraftops.display.sizes import NAMES_IN_LINE, first_names
 from kraftops.errors import RefusedError, SourceError, UsageError
 from kraftops.fileio.mounts import is_directory
 from kraftops.findings.answer import FINDING
@@ -216,7 +217,7 @@ def _content(log: _Log) -> str:
     image = log.image
     names = [topic.name for topic in image.topics.values()]
     count = sum(len(image.fold.numbers(topic_id)) for topic_id in image.topics)
-    topics_text = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+    topics_text = first_names(names, NAMES_IN_LINE)
     return f"metadata to offset {image.offset}: topics {topics_text or 'none'}; partitions {count}"
 
 

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from kraftops.display.sizes import many, named
+from kraftops.display.sizes import NAMES_IN_LINE, first_names, many, named
 from kraftops.findings.finding import Cure
 from kraftops.server.log_directory import LogDirectory
 from kraftops.server.voters import voters_text
@@ -101,8 +101,7 @@ def _partitions_obstacle(lost: Mapping[str, Sequence[int]]) -> str:
             "longer has these partitions in sync here"
         )
     if alone:
-        text += f"; no other broker is in sync with {', '.join(alone[:5])}"
-        text += f" and {len(alone) - 5} more" if len(alone) > 5 else ""
+        text += f"; no other broker is in sync with {first_names(alone, NAMES_IN_LINE)}"
     return text
 
 
