@@ -15,7 +15,7 @@ from kraftops_shell.output.change_format import fields_data, fields_text
 from kraftops_shell.session.moving import moment_of, travel_of
 from kraftops_shell.session.session import OK, Session
 
-IS_DIFFERENT = 2
+IS_DIFFERENT = 2  # as of findings: 1 is a failure
 _SOURCE = "source:"
 _SIGNS = {
     ChangeKind.ADDED: "+",

@@ -118,7 +118,7 @@ def _row(name: str, node: Node) -> _Row:
 
 
 _GAP = 2
-_NARROWEST = 4
+_NARROWEST = 4  # a column: a name of two letters, and the gap
 
 
 def in_columns(names: Sequence[str], width: int) -> str:

@@ -7,10 +7,10 @@ from kraftops_shell.grammar.command import Command
 from kraftops_shell.session.session import Session
 
 _WELCOME = "Welcome to the Apache Kafka metadata shell."
-_HELP_COLUMN = 25
+_HELP_COLUMN = 25  # as argparse4j has it, and the next two
 _USUAL_WIDTH = 80
 _MARGIN = 5
-_NARROWEST = 20
+_NARROWEST = 20  # of a help beside its label: a long word and some short ones
 
 
 def print_commands(session: Session) -> None:

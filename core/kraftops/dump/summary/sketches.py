@@ -20,7 +20,7 @@ MOST_BUCKETS = 60
 
 _DIGITS = 8  # bits that a rounded value keeps: its error is less than 1/128
 _SPREAD = 0x9E3779B97F4A7C15  # 2^64 by the golden ratio: puts neighbours far apart
-_RANKS = 0xFFFFFFFFFFFFFFFF
+_RANKS = 0xFFFFFFFFFFFFFFFF  # as many as uint64 has, so that two keys hardly have one rank
 
 
 class Amount:

@@ -29,7 +29,7 @@ _MOST = 50
 """Topics and partitions in tables, unless --limit has another number."""
 _BARS = {40: 5, 60: 8, 80: 12}
 """Widths of bars on terminals of up to so many columns."""
-_LONGEST_BAR = 20
+_LONGEST_BAR = 20  # a step of it is 5 %
 _TEXTS = {
     losses.OFFLINE: "go offline",
     losses.NO_REPLICA: "keep no replica",
