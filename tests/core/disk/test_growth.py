@@ -36,8 +36,13 @@ def test_last_day_counts(
     assert growth_of(log, begin, end * HOUR) == growth
 
 
-def test_a_few_minutes_are_no_rate() -> None:
-    assert growth_of([SegmentFile(0, 2400, HOUR // 2)], 0, HOUR // 2) is None
+def test_less_than_an_hour_is_no_rate() -> None:
+    assert growth_of([SegmentFile(0, 2400, HOUR - 1)], 0, HOUR - 1) is None
+    assert growth_of([SegmentFile(0, 2400, HOUR)], 0, HOUR) == Growth(57_600, 57_600)
+
+
+def test_last_millisecond_of_a_segment_counts() -> None:
+    assert growth_of([SegmentFile(0, 2400, 2)], 0, DAY_MS + 1) == Growth(1200, 1200)
 
 
 def test_times_that_go_back_lose_no_bytes() -> None:

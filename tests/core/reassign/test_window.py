@@ -47,3 +47,7 @@ def test_moves_that_copy_nothing_are_not_held_back() -> None:
     order = [Move(partition(n), (1, 2), (2, 1)) for n in range(5)]
 
     assert len(next_moves(order, {}, {}, Window(100, 0))) == 5
+
+
+def test_moves_of_unknown_size_are_not_limited_by_bytes() -> None:
+    assert len(next_moves(moves(3, 3, 3), {}, {}, Window(100, 0))) == 3
