@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import partial
 from struct import Struct
 from zlib import crc32
 
@@ -27,9 +26,10 @@ from kraftops.log.batch import (
     records,
 )
 from kraftops.log.codecs import CODECS
+from kraftops.log.log_file import LogFile
 from kraftops.memory import Budget, Meter
 from kraftops.server.loader import thrown
-from kraftops.server.loader.contract import BatchWalk, Depth, Folder, LogBatch, Marker, RangeReader
+from kraftops.server.loader.contract import Depth, DiskFolder, LogBatch, Marker
 from kraftops.server.loader.thrown import LoadError
 
 _FIRST_HEAD_BLOCK = 1 << 10  # most walks over heads are from the last entry of an index: 4 KiB
@@ -44,27 +44,27 @@ _BUDGET = Budget()  # what a start does is the same whatever memory this run has
 _LARGEST_READ = 16 << 20  # bytes of a batch that is read for its records: markers have some 80
 
 
-def walk_of(folder: Folder) -> BatchWalk:
-    """Return the walk that reads the files of a folder."""
-    return partial(_walk, folder)
-
-
-def whole_heads(folder: Folder, name: str, start: int = 0) -> Iterator[LogBatch]:
+def whole_heads(folder: DiskFolder, name: str, start: int = 0) -> Iterator[LogBatch]:
     """Yield the batches from a position on whose lengths are right, by their heads."""
     # The end of a log that was preallocated, or that a start cuts, is not an error.
     with suppress(LoadError):
-        yield from _walk(folder, name, start, folder.files.get(name, 0), Depth.HEADS)
+        yield from walk(folder, name, start, folder.files.get(name, 0), Depth.HEADS)
 
 
-def has_wrong_checksum(folder: Folder, name: str, batch: LogBatch) -> bool:
+def has_wrong_checksum(folder: DiskFolder, name: str, batch: LogBatch) -> bool:
     """Tell whether the bytes of a batch do not have the checksum in its header."""
     with suppress(LoadError):
-        whole = next(_walk(folder, name, batch.position, batch.end, Depth.WHOLE), None)
+        whole = next(walk(folder, name, batch.position, batch.end, Depth.WHOLE), None)
         return whole is None or whole.damage is not None
     return True
 
 
-def _walk(folder: Folder, name: str, start: int, stop: int, depth: Depth) -> Iterator[LogBatch]:
+def walk(folder: DiskFolder, name: str, start: int, stop: int, depth: Depth) -> Iterator[LogBatch]:
+    """Yield the batches of a log between two positions.
+
+    Raises:
+        LoadError: Kafka's exception where a length or a header cannot be one.
+    """
     with folder.open(name) as file:
         yield from _Stream(name, file, stop, depth, _BUDGET.meter()).batches(start)
 
@@ -72,7 +72,7 @@ def _walk(folder: Folder, name: str, start: int, stop: int, depth: Depth) -> Ite
 class _Stream:
     """A log that is read in blocks."""
 
-    def __init__(self, name: str, file: RangeReader, stop: int, depth: Depth, meter: Meter) -> None:
+    def __init__(self, name: str, file: LogFile, stop: int, depth: Depth, meter: Meter) -> None:
         self._name, self._file, self._stop, self._depth = name, file, stop, depth
         self._block_size = _WHOLE_BLOCK if depth is Depth.WHOLE else _FIRST_HEAD_BLOCK
         self._largest_block = max(self._block_size, _HEAD_BLOCK)

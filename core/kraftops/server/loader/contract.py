@@ -1,18 +1,16 @@
 """Questions to the loader and its answers, as plain values.
 
-A caller gives a `Folder` (names, sizes, ranges of bytes), a `LoadRequest`, and perhaps a
-`BatchWalk` of its own; `kraftops.server.loader.partition.foretell_partition` returns a
-`LoadOutcome`.
+A caller gives a `DiskFolder` and a `LoadRequest`; `foretell_partition` of
+`kraftops.server.loader.partition` returns a `LoadOutcome`.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from kraftops.fileio.mounts import Folder as PackedFolder
 from kraftops.fileio.mounts import folder_at
@@ -79,38 +77,6 @@ class Marker(Enum):
 
     ABORT = 0
     COMMIT = 1
-
-
-class RangeReader(Protocol):
-    """An open file."""
-
-    size: int
-
-    def read_at(self, position: int, size: int, /) -> bytes:
-        """Return up to *size* bytes at *position*, fewer only at the end of the file."""
-
-
-class Folder(Protocol):
-    """A partition's directory, or a copy of one, for reading only."""
-
-    @property
-    def files(self) -> Mapping[str, int]:
-        """Sizes of the regular files by name."""
-
-    @property
-    def directories(self) -> Collection[str]:
-        """Names of the directories in it."""
-
-    def open(self, name: str, /) -> AbstractContextManager[RangeReader]:
-        """Open one of the files."""
-
-
-BatchWalk = Callable[[str, int, int, Depth], Iterator[LogBatch]]
-"""Yields the batches of a log: its name, the first position, the end, and what is needed of each.
-
-It ends and fails as Kafka's `FileLogInputStream` does, see `kraftops.server.loader.batches`. A
-caller that has the headers already may give a walk over those.
-"""
 
 
 class DiskFolder:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from kraftops.errors import SourceError
 from kraftops.java.numbers import parse_integer
 from kraftops.server.loader import thrown
-from kraftops.server.loader.contract import BatchWalk, Depth, Folder, LoadRequest, LogBatch
+from kraftops.server.loader.batches import walk
+from kraftops.server.loader.contract import Depth, DiskFolder, LoadRequest, LogBatch
 from kraftops.server.loader.thrown import LoadError
 
 LOG, INDEX, TIME_INDEX, TXN_INDEX = ".log", ".index", ".timeindex", ".txnindex"
@@ -37,9 +38,9 @@ class DiskFile:
 class Disk:
     """The directory of a partition."""
 
-    def __init__(self, folder: Folder, request: LoadRequest, walk: BatchWalk) -> None:
+    def __init__(self, folder: DiskFolder, request: LoadRequest) -> None:
         """Begin with the files that are there."""
-        self._folder, self.request, self._walk = folder, request, walk
+        self._folder, self.request = folder, request
         self.files = {name: DiskFile(name, size) for name, size in folder.files.items()}
         self._directories = folder.directories
         self.rebuilt: set[str] = set()
@@ -117,7 +118,7 @@ class Disk:
         if file.origin is None or start >= end:
             return iter(())
         shift = file.start
-        batches = self._walk(file.origin, shift + start, shift + end, depth)
+        batches = walk(self._folder, file.origin, shift + start, shift + end, depth)
         if not shift:
             return batches
         return (batch._replace(position=batch.position - shift) for batch in batches)

@@ -15,7 +15,13 @@ from kraftops.errors import SourceError
 from kraftops.java.numbers import parse_integer
 from kraftops.log.files import METADATA_PARTITION, METADATA_TOPIC
 from kraftops.server.loader import thrown
-from kraftops.server.loader.contract import Consequence, Folder, LoadOutcome, LoadRequest, Refusal
+from kraftops.server.loader.contract import (
+    Consequence,
+    DiskFolder,
+    LoadOutcome,
+    LoadRequest,
+    Refusal,
+)
 from kraftops.server.loader.text_files import LARGEST_TEXT, offset_entries
 from kraftops.server.loader.thrown import LoadError
 
@@ -131,7 +137,7 @@ def parse_folder_name(name: str) -> FolderName | None:
     return FolderName(topic, partition, kind or FolderKind.CURRENT)
 
 
-def load_plan(directory: Folder, *, has_metadata_log: bool) -> LoadPlan:
+def load_plan(directory: DiskFolder, *, has_metadata_log: bool) -> LoadPlan:
     """Return how a start loads the partitions of a log directory.
 
     *has_metadata_log* says whether the metadata log is, or would be, in this directory. What this
@@ -167,7 +173,7 @@ def load_plan(directory: Folder, *, has_metadata_log: bool) -> LoadPlan:
     )
 
 
-def _offsets(directory: Folder, name: str, damaged: list[DamagedCheckpoint]) -> Offsets | None:
+def _offsets(directory: DiskFolder, name: str, damaged: list[DamagedCheckpoint]) -> Offsets | None:
     if name in directory.directories:
         damaged.append(DamagedCheckpoint(name, thrown.STORAGE, "Is a directory"))
     if name not in directory.files:

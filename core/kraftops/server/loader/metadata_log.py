@@ -14,8 +14,7 @@ from kraftops.log.files import METADATA_PARTITION
 from kraftops.server.loader import thrown
 from kraftops.server.loader.contract import (
     NEWEST_RELEASE,
-    BatchWalk,
-    Folder,
+    DiskFolder,
     LoadOutcome,
     LoadRequest,
     Refusal,
@@ -88,15 +87,13 @@ class MetadataLogOutcome:
         )
 
 
-def foretell_metadata_log(
-    folder: Folder, release: str = NEWEST_RELEASE, walk: BatchWalk | None = None
-) -> MetadataLogOutcome:
+def foretell_metadata_log(folder: DiskFolder, release: str = NEWEST_RELEASE) -> MetadataLogOutcome:
     """Return what a start makes of the directory of the metadata log.
 
     Raises:
         SourceError: a file cannot be read, or is far larger than Kafka's are.
     """
-    log = foretell_partition(folder, LoadRequest(METADATA_PARTITION, release=release), walk)
+    log = foretell_partition(folder, LoadRequest(METADATA_PARTITION, release=release))
     if log.refusal:
         return MetadataLogOutcome(log, replace(log.refusal, is_fatal=True))
     try:

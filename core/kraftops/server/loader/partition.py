@@ -9,13 +9,11 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from kraftops.server.loader import thrown
-from kraftops.server.loader.batches import walk_of
 from kraftops.server.loader.contract import (
-    BatchWalk,
     Cut,
     DeletedSegment,
     Depth,
-    Folder,
+    DiskFolder,
     LoadOutcome,
     LoadRequest,
     Refusal,
@@ -48,17 +46,13 @@ from kraftops.server.loader.thrown import LoadError
 T = TypeVar("T")
 
 
-def foretell_partition(
-    folder: Folder, request: LoadRequest, walk: BatchWalk | None = None
-) -> LoadOutcome:
+def foretell_partition(folder: DiskFolder, request: LoadRequest) -> LoadOutcome:
     """Return what a start makes of a partition's directory.
-
-    *walk* yields the batches of a log to a caller that has them already.
 
     Raises:
         SourceError: a file cannot be read, or is far larger than Kafka's are.
     """
-    disk = Disk(folder, request, walk or walk_of(folder))
+    disk = Disk(folder, request)
     load = _Load(disk)
     try:
         load.run()

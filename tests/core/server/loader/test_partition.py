@@ -1,6 +1,5 @@
 """What Kafka's loader makes of a partition, rule by rule; `tests/kafka/server` asks Kafka itself."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from struct import pack
@@ -12,14 +11,11 @@ from kraftops.errors import SourceError
 from kraftops.log.batch import CONTROL, CRC_START, HEADER_SIZE, TRANSACTIONAL, Record
 from kraftops.log.indexes import AbortedTxn, OffsetEntry
 from kraftops.log.producers import ProducerState
-from kraftops.server.loader.batches import walk_of
 from kraftops.server.loader.contract import (
     Consequence,
-    Depth,
     DiskFolder,
     LoadOutcome,
     LoadRequest,
-    LogBatch,
 )
 from kraftops.server.loader.partition import foretell_partition
 from tests.helpers.logs.written import (
@@ -518,25 +514,6 @@ def test_load_after_a_clean_stop_reads_few_bytes_of_the_last_segment(
 
     assert outcome.end_offset == count
     assert bytes_read() - before < 8000
-
-
-def test_walk_of_a_caller_replaces_the_reading_of_logs() -> None:
-    files = three_segments()
-    folder = MemoryFolder(files)
-    batches_by_name = {
-        name: list(walk_of(MemoryFolder(files))(name, 0, len(files[name]), Depth.WHOLE))
-        for name in (FIRST, SECOND, THIRD)
-    }
-
-    def walk(name: str, start: int, stop: int, depth: Depth) -> Iterator[LogBatch]:
-        return (
-            seen for seen in batches_by_name[name] if start <= seen.position and seen.end <= stop
-        )
-
-    outcome = foretell_partition(folder, UNCLEAN, walk)
-
-    assert outcome == load(files, UNCLEAN)
-    assert not [name for name in folder.opened if name.endswith(".log")]
 
 
 # Hostile files
