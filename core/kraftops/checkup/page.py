@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from kraftops.answers.version import JSON_VERSION
 from kraftops.checkup.diagnosis import Diagnosis
 from kraftops.checkup.examination import Examination
@@ -23,10 +21,8 @@ def page_of(diagnosis: Diagnosis, examination: Examination, generator: str) -> s
     """Return the page as HTML; *generator* is the program with its version."""
     span = Span(None, None, examination.now)
     report = build(Heading(diagnosis.verdict, span, generator), _metadata(examination, span), {})
-    report = replace(
-        report,
-        title=cut(diagnosis.verdict),
-        findings=tuple(diagnosis.findings[:MOST_FINDINGS]),
+    report = report._replace(
+        title=cut(diagnosis.verdict), findings=tuple(diagnosis.findings[:MOST_FINDINGS])
     )
     return page({"command": "report", "formatVersion": JSON_VERSION, **as_data(report)})
 

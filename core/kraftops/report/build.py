@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os.path
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields, replace
+from operator import add
 from typing import NamedTuple
 
 from kraftops.dump.summary.logs import Log
@@ -75,7 +75,7 @@ def build(
         part = metadata_part(log, commands, cluster_id)
         if part.timeline is not None:
             changes = with_likely_principals(part.timeline.changes, requests)
-            part = part._replace(timeline=replace(part.timeline, changes=changes))
+            part = part._replace(timeline=part.timeline._replace(changes=changes))
         findings += metadata_findings(log, log_problems, part.timeline, commands)
         known_since[METADATA] = log.known_since
         incidents = tuple(
@@ -128,5 +128,4 @@ def _losses(findings: Sequence[Finding], incidents: Sequence[TimedIncident]) -> 
 
 
 def _sum(first: More, second: More) -> More:
-    names = [field.name for field in fields(More)]
-    return More(**{name: getattr(first, name) + getattr(second, name) for name in names})
+    return More(*map(add, first, second))

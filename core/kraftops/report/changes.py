@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from kraftops.engine.metadata_state import TOPIC_RESOURCE, EntryChange
@@ -150,7 +149,7 @@ def timed_changes(
         key=lambda kept_change: (kept_change.time, kept_change.offset),
     )
     return tuple(
-        replace(kept_change, is_bootstrap=kept_change.time == bootstrap) for kept_change in ordered
+        kept_change._replace(is_bootstrap=kept_change.time == bootstrap) for kept_change in ordered
     )
 
 
@@ -161,7 +160,7 @@ def with_likely_principals(
     asked = [Asked(change.time, _requests_for(change), change.topic) for change in changes]
     likely = likely_principals(asked, requests)
     return tuple(
-        replace(change, likely_principals=tuple(map(cut, names)))
+        change._replace(likely_principals=tuple(map(cut, names)))
         for change, names in zip(changes, likely, strict=True)
     )
 

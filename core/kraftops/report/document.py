@@ -6,8 +6,8 @@ was cut, `Report.more` has the number of entries that are not in it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Literal
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 from kraftops.answers.fields import json_of
 from kraftops.findings.answer import FINDING
@@ -40,8 +40,7 @@ ChangeWord = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class ReportSource:
+class ReportSource(NamedTuple):
     """A log that was read; *known_since* is when its oldest state is from, if that is a snapshot's.
 
     *kind* is the decoder of its records; *damage* counts places that could not be read.
@@ -59,24 +58,21 @@ class ReportSource:
     damage: int
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(NamedTuple):
     """The span of time of the report, *until* exclusive; None where it is open."""
 
     since: int | None
     until: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Feature:
+class Feature(NamedTuple):
     """A feature of the cluster and its level."""
 
     name: str
     level: int
 
 
-@dataclass(frozen=True, slots=True)
-class Broker:
+class Broker(NamedTuple):
     """A broker at the end; *since* is the time of the last change of its state."""
 
     id: int
@@ -86,8 +82,7 @@ class Broker:
     since: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Controller:
+class Controller(NamedTuple):
     """A registered controller; *is_leader* at the end of the log."""
 
     id: int
@@ -95,8 +90,7 @@ class Controller:
     is_leader: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Cluster:
+class Cluster(NamedTuple):
     """The cluster at the end of the window, and the numbers of its partitions in trouble."""
 
     cluster_id: str | None
@@ -115,19 +109,17 @@ class Cluster:
     offline: int
 
 
-@dataclass(frozen=True, slots=True)
-class Band:
+class Band(NamedTuple):
     """A state of a node from one time to another; *offset* of the record that began it."""
 
     state: BandState
-    start: int = field(metadata={"name": "from"})
-    end: int = field(metadata={"name": "to"})
+    start: int
+    end: int
     offset: int | None
     command: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class NodeBands:
+class NodeBands(NamedTuple):
     """The states of a node, in order of time; they begin late where earlier ones are left out."""
 
     id: int
@@ -135,20 +127,18 @@ class NodeBands:
     bands: tuple[Band, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Leadership:
+class Leadership(NamedTuple):
     """The time of a leader of the quorum; *epoch* is its leader epoch."""
 
-    start: int = field(metadata={"name": "from"})
-    end: int = field(metadata={"name": "to"})
+    start: int
+    end: int
     leader: int
     epoch: int
     offset: int
     command: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Series:
+class Series(NamedTuple):
     """Numbers over time, one a bucket: counts in the bucket, or the highest level in it.
 
     *by* is the id of a broker, None for all together. Values end early where the rest is 0.
@@ -161,8 +151,7 @@ class Series:
     values: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class TimedChange:
+class TimedChange(NamedTuple):
     """A change of the metadata; *what* names the entry, *before* and *after* are texts.
 
     *is_bootstrap* if the first leader wrote it because the format of the cluster says so.
@@ -181,8 +170,7 @@ class TimedChange:
     likely_principals: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Timeline:
+class Timeline(NamedTuple):
     """What happened to the cluster: *buckets* of *step* ms from *start* on, *end* exclusive.
 
     *bucket_command* shows the records of a bucket: `{from}` and `{to}` in it stand for its begin
@@ -201,16 +189,14 @@ class Timeline:
     changes: tuple[TimedChange, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class TimedIncident:
+class TimedIncident(NamedTuple):
     """An incident, and the command that lists its changes."""
 
     incident: Incident
     command: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class WorstPartition:
+class WorstPartition(NamedTuple):
     """What a partition lost: ms offline, under its min ISR and under-replicated; its changes."""
 
     topic: str
@@ -224,8 +210,7 @@ class WorstPartition:
     command: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class WorstTopic:
+class WorstTopic(NamedTuple):
     """What the partitions of a topic lost together, and how many of them lost something."""
 
     topic: str
@@ -239,16 +224,14 @@ class WorstTopic:
     command: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Worst:
+class Worst(NamedTuple):
     """The partitions and topics that lost most, the worst first."""
 
     partitions: tuple[WorstPartition, ...]
     topics: tuple[WorstTopic, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Sizes:
+class Sizes(NamedTuple):
     """Sizes of batches in bytes; *counts* has how many batches are at least as large as *starts*.
 
     Each is below the next start.
@@ -262,8 +245,7 @@ class Sizes:
     counts: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CodecUse:
+class CodecUse(NamedTuple):
     """The use of a codec: batches, and bytes of their records as stored and inflated."""
 
     codec: str
@@ -272,8 +254,7 @@ class CodecUse:
     uncompressed_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class LogSeries:
+class LogSeries(NamedTuple):
     """Numbers of a log over time: *values* by buckets of *step* ms from *start* on."""
 
     name: str
@@ -303,8 +284,7 @@ class Damage:
     first_reason: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Log:
+class Log(NamedTuple):
     """A log: one partition, or files without a topic; *bucket_command* as that of `Timeline`."""
 
     topic: str | None
@@ -329,8 +309,7 @@ class Log:
     bucket_command: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(NamedTuple):
     """A consumer group: *lag* in records over partitions whose logs were read too."""
 
     name: str
@@ -342,8 +321,7 @@ class Group:
     command: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class OpenTransaction:
+class OpenTransaction(NamedTuple):
     """A transaction that has not ended in the log."""
 
     transactional_id: str | None
@@ -356,16 +334,14 @@ class OpenTransaction:
     command: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
+class Moment(NamedTuple):
     """A place in a log and its time, as far as they are known."""
 
     time: int | None
     offset: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class More:
+class More(NamedTuple):
     """How many entries each list has left out."""
 
     sources: int = 0
@@ -383,8 +359,7 @@ class More:
     incidents: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(NamedTuple):
     """A report; without a metadata log *story*, *cluster* and *timeline* are None.
 
     *folder* is the name of the folder where the commands run; without one, they run anywhere.
@@ -408,6 +383,9 @@ class Report:
     more: More
 
 
+_SPAN_NAMES = {"start": "from", "end": "to"}
+
+
 def as_data(value: Report | Finding) -> dict[str, object]:
     """Return the fields of a report, or a part of it, as plain data for JSON."""
     data = _plain(value)
@@ -416,19 +394,15 @@ def as_data(value: Report | Finding) -> dict[str, object]:
 
 
 def _plain(value: object) -> object:
-    if isinstance(value, tuple):
-        if value and isinstance(value[0], int):
-            return list(value)
-        return [_plain(member) for member in value]
     if isinstance(value, Finding):
         return json_of(FINDING, value)
     if isinstance(value, TimedIncident):
         return {**json_of(INCIDENT, value.incident), "command": value.command}
-    if is_dataclass(value):
-        return {
-            member_field.metadata.get("name", camel_case(member_field.name)): _plain(
-                getattr(value, member_field.name)
-            )
-            for member_field in fields(value)
-        }
+    names: tuple[str, ...] | None = getattr(type(value), "__match_args__", None)
+    if names is not None:
+        spans = _SPAN_NAMES if isinstance(value, Band | Leadership) else {}
+        return {spans.get(name, camel_case(name)): _plain(getattr(value, name)) for name in names}
+    if isinstance(value, tuple):
+        is_of_numbers = value and isinstance(value[0], int)
+        return list(value) if is_of_numbers else [_plain(member) for member in value]
     return value

@@ -332,7 +332,7 @@ def test_a_report_without_logs_is_empty() -> None:
 
     assert report.title == "Incident report"
     assert (report.cluster, report.timeline, report.findings) == (None, None, ())
-    assert replace(report, title="x").sources == ()
+    assert report._replace(title="x").sources == ()
 
 
 def test_states_of_brokers_begin_late_where_earlier_ones_are_left_out(log: Path) -> None:
