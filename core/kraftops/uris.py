@@ -21,7 +21,7 @@ _LOCAL = "file://"
 
 def is_remote(path: str) -> bool:
     """Tell whether a path is the URI of a file on another machine."""
-    return _REMOTE.match(path) is not None
+    return "://" in path and _REMOTE.match(path) is not None
 
 
 def path_texts(source: Paths) -> list[str]:

@@ -49,6 +49,9 @@ from kraftops.server.loader.load_plan import FolderKind, FolderName, PartitionLo
 from kraftops.server.log_directory import LogDirectory, duplicates, read_log_directory
 from kraftops.server.partition_files import TOPIC_ID, has_tiered_name, partition_files
 
+_NAMELESS = ("", os.curdir, os.pardir)
+_NAMELESS_ENDS = tuple(f"{os.sep}{name}" for name in _NAMELESS)
+
 
 @dataclass(frozen=True, slots=True)
 class CheckRequest:
@@ -233,14 +236,16 @@ def _is_tiered(folder: str) -> bool:
 
 def _of_topic(topic: str, folders: Iterable[str]) -> Iterator[str]:
     for folder in folders:
-        match = PARTITION_NAME.fullmatch(os.path.basename(_whole(folder)))
+        whole = _whole(folder)
+        match = PARTITION_NAME.fullmatch(os.path.basename(whole)) if topic in whole else None
         if match and match[1] == topic:
             yield folder
 
 
 def _whole(folder: str) -> str:
-    is_whole = os.path.basename(folder) not in ("", os.curdir, os.pardir)
-    return folder if is_whole else os.path.abspath(folder)
+    """Return a path that ends with the name of the directory, which `.` and `..` have not."""
+    has_name = folder not in _NAMELESS and not folder.endswith(_NAMELESS_ENDS)
+    return folder if has_name else os.path.abspath(folder)
 
 
 def _absent_tiers(
