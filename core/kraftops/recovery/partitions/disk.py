@@ -23,7 +23,12 @@ from kraftops.recovery.partitions.copies import MISSING_START, Hole, PartitionCo
 from kraftops.recovery.refusal import PACK, RecoveryRefused
 from kraftops.server.loader.batches import whole_heads
 from kraftops.server.loader.contract import Cut, DiskFolder, LoadOutcome, LogBatch
-from kraftops.server.loader.load_plan import CLEANER, HIGH_WATERMARK, RECOVERY_POINT
+from kraftops.server.loader.load_plan import (
+    CLEANER,
+    HIGH_WATERMARK,
+    LOG_START,
+    RECOVERY_POINT,
+)
 from kraftops.server.loader.text_files import (
     LEADER_EPOCHS,
     EpochEntry,
@@ -153,6 +158,12 @@ def _read(
     if files.segments:
         return _with_end(copy, files, epochs, directory)
     recovery_point = directory.offset(RECOVERY_POINT, *key)
+    if directory.has_segments:  # Copies leave out the segments of all partitions.
+        # Each log has a segment from its first start on. One that lost all of them begins anew
+        # where it began (`LogLoader.load`, 4.3.1).
+        start = directory.offset(LOG_START, *key) or 0
+        epochs.truncate_from_end(start)
+        return replace(copy, start=start, end=start, epochs=epochs.entries), ()
     starts = [entry.start_offset for entry in epochs.entries]
     end = max([0, copy.high_watermark or 0, recovery_point or 0, *files.snapshots, *starts])
     # After a clean stop the recovery point is the end of the log (`LogManager.shutdown`).

@@ -69,6 +69,16 @@ def test_epochs_after_the_end_make_no_copy_newer(
     assert copy.rank < (7, 0)
 
 
+def test_copy_that_lost_all_segments_begins_anew(tmp_path: Path) -> None:
+    """What its checkpoints know of is gone: if it leads, the others are cut to nothing."""
+    directory = broker_disk(tmp_path, 7, {"orders-0": [(0, 5)], "orders-1": [(3, 9)]}, noted=9)
+    (directory / "orders-1" / named(0, ".log")).unlink()
+
+    copy = copies(directory)["orders-1"]
+
+    assert (copy.end, copy.epochs, copy.is_end_exact, copy.high_watermark) == (0, (), True, 9)
+
+
 def test_copy_ends_where_a_start_ends_it(tmp_path: Path) -> None:
     """The end of a killed broker's log, after a batch that is damaged, is cut when it starts."""
     directory = broker_disk(tmp_path, 7, {"orders-0": [(0, 5), (3, 9), (4, 30)]}, noted=5)
