@@ -8,6 +8,7 @@ from dataclasses import replace
 from kraftops.answers.fields import Answer, Field, number, numbers, parts, text, texts
 from kraftops.answers.fields import time as time_field
 from kraftops.display.columns import Column, Styled, folded
+from kraftops.display.sizes import first_names, many
 from kraftops.display.times import iso_time, span_text
 from kraftops.timeline.incidents import Incident
 from kraftops.timeline.rules import (
@@ -52,14 +53,12 @@ def incident_text(incident: Incident) -> str:
         count = sum(topic.offline for topic in offline)
         longest = span_text(max(topic.longest_offline for topic in offline))
         names = _names(topic.topic for topic in offline)
-        sentences.append(
-            f"{_count(count, 'partition')} without a leader, up to {longest} ({names})"
-        )
+        sentences.append(f"{many(count, 'partition')} without a leader, up to {longest} ({names})")
     under = [topic for topic in incident.topics if topic.under_min_isr]
     if under:
         count = sum(topic.under_min_isr for topic in under)
         names = _names(topic.topic for topic in under)
-        sentences.append(f"{_count(count, 'partition')} under min ISR ({names})")
+        sentences.append(f"{many(count, 'partition')} under min ISR ({names})")
     if incident.unclean:
         unclean = _names(incident.unclean)
         sentences.append(f"unclean elections, records may be lost: {unclean}")
@@ -81,7 +80,7 @@ def _subject(incident: Incident) -> str:
     names = _names(topic.topic for topic in incident.topics)
     if incident.cause == CREATED_AGAIN:
         return f"topic {names}"
-    return f"{_count(sum(topic.moved for topic in incident.topics), 'partition')} of {names}"
+    return f"{many(sum(topic.moved for topic in incident.topics), 'partition')} of {names}"
 
 
 def _words(incident: Incident) -> str:
@@ -102,14 +101,8 @@ def _duration(incident: Incident) -> str:
     return f" within {span_text(incident.end - incident.begin)}"
 
 
-def _count(count: int, noun: str) -> str:
-    return f"{count} {noun}{'s' * (count != 1)}"
-
-
 def _names(names: Iterable[str]) -> str:
-    ordered = list(dict.fromkeys(names))
-    more = len(ordered) - _MOST_TOPICS
-    return ", ".join(ordered[:_MOST_TOPICS]) + (f" and {more} more" if more > 0 else "")
+    return first_names(list(dict.fromkeys(names)), _MOST_TOPICS)
 
 
 _TOPIC = (
