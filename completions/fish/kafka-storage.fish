@@ -83,7 +83,7 @@ complete -c kafka-storage -n '__fish_seen_subcommand_from rewrite' -l cluster-id
 complete -c kafka-storage -n '__fish_seen_subcommand_from rewrite' -l node-id -x -d 'The new node id'
 complete -c kafka-storage -n '__fish_seen_subcommand_from rewrite' -l to-v1 -d 'Make version 1 of version 0'
 complete -c kafka-storage -n '__fish_seen_subcommand_from rewrite' -l metadata -x -a '(__kraftops_paths \'.\')' -d 'A directory of another node with a metadata log, to check against; may be given more than once. Logs in the node\'s own directories are found'
-complete -c kafka-storage -n '__fish_seen_subcommand_from rewrite' -l force -d 'Change the node id although the metadata has partitions on other brokers'
+complete -c kafka-storage -n '__fish_seen_subcommand_from rewrite' -l force -d 'Change the node id although the metadata has the directory, or partitions in it, on other brokers'
 complete -c kafka-storage -n '__fish_seen_subcommand_from rewrite' -l dry-run -s n -d 'Check and show everything, write nothing'
 complete -c kafka-storage -n '__fish_seen_subcommand_from rewrite' -l max-memory -x -d 'Memory besides the image, as 512m or 2g; one batch may take a quarter of it'
 complete -c kafka-storage -n '__fish_seen_subcommand_from rewrite' -l color -x -a 'auto always never' -d 'Use colours: always, never, or only on a terminal'

@@ -198,7 +198,7 @@ complete -c kraftops -n '__fish_seen_subcommand_from storage; and __fish_seen_su
 complete -c kraftops -n '__fish_seen_subcommand_from storage; and __fish_seen_subcommand_from rewrite' -l node-id -x -d 'The new node id'
 complete -c kraftops -n '__fish_seen_subcommand_from storage; and __fish_seen_subcommand_from rewrite' -l to-v1 -d 'Make version 1 of version 0'
 complete -c kraftops -n '__fish_seen_subcommand_from storage; and __fish_seen_subcommand_from rewrite' -l metadata -x -a '(__kraftops_paths \'.\')' -d 'A directory of another node with a metadata log, to check against; may be given more than once. Logs in the node\'s own directories are found'
-complete -c kraftops -n '__fish_seen_subcommand_from storage; and __fish_seen_subcommand_from rewrite' -l force -d 'Change the node id although the metadata has partitions on other brokers'
+complete -c kraftops -n '__fish_seen_subcommand_from storage; and __fish_seen_subcommand_from rewrite' -l force -d 'Change the node id although the metadata has the directory, or partitions in it, on other brokers'
 complete -c kraftops -n '__fish_seen_subcommand_from storage; and __fish_seen_subcommand_from rewrite' -l dry-run -s n -d 'Check and show everything, write nothing'
 complete -c kraftops -n '__fish_seen_subcommand_from storage; and __fish_seen_subcommand_from rewrite' -s V -l version -d 'Show the version and exit'
 complete -c kraftops -n '__fish_seen_subcommand_from storage; and __fish_seen_subcommand_from rewrite' -s h -l help -d 'Show this message and exit'

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import click
 
+from kraftops.errors import UsageError
 from kraftops_cli.syntax.argparse4j import Argparse4j
 
 KAFKAS_NAME = "kafka-metadata-shell"
@@ -91,6 +92,10 @@ def _taken_out(ctx: click.Context, args: list[str]) -> tuple[list[str], list[str
         name, equals, _ = word.partition("=")
         if word == "--":
             return mine, [*rest, word, *pending]
+        if name == FORM_OPTION and called and name not in its_own and usual_form(ctx) == "json":
+            # Before the command it is the form of the shell; after it, it would seem to be its own.
+            hint = "export has the values of leaves as JSON, views and history-of have it too"
+            raise UsageError(f"{called.name} prints text, and has no --format", hint)
         if name not in options or name in its_own or name in HELP_FLAGS or not rest:
             rest.append(word)
             continue

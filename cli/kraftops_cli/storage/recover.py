@@ -210,7 +210,11 @@ def _recover(
         )
         terminal.end_answer()
         terminal.flush()
-    return 0
+    if not (options.dry_run and plan.steps and plan.unseen_brokers):
+        return 0
+    refusal = plan.unseen_refusal()
+    terminal.failure(refusal)
+    return refusal.exit_code
 
 
 @contextmanager

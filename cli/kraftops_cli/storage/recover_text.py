@@ -41,7 +41,8 @@ def copies_text(console: Console, comparison: Comparison) -> Iterator[str]:
         f"{comparison.equal_count} other copies are equal, by epochs, ends, and the bytes of the "
         "first and last batch, or the only ones, whose batches were not read.\n\n"
     )
-    title = "Brokers, in order of start" if comparison.has_order else "Brokers"
+    is_ordered = comparison.has_order and not comparison.of_other_content
+    title = "Brokers, in order of start" if is_ordered else "Brokers"
     yield table_text(console, table_of(BROKER, comparison.brokers, title))
     if comparison.replacements:
         cures = comparison.replacements

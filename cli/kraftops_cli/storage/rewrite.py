@@ -38,7 +38,8 @@ class RewriteOptions(NodeOptions):
     force: bool = option(
         "--force",
         is_flag=True,
-        help="Change the node id although the metadata has partitions on other brokers.",
+        help="Change the node id although the metadata has the directory, or partitions in it, on"
+        " other brokers.",
     )
     dry_run: bool = dry_run_option()
 
@@ -51,9 +52,11 @@ class RewriteOptions(NodeOptions):
     **manual(__file__),
 )
 def rewrite(terminal: Terminal, options: RewriteOptions) -> int:
+    from kraftops.errors import RefusedError
+    from kraftops.image.verify.directories import OTHER_BROKER
     from kraftops.image.verify.losses import refusal, takeover_by
     from kraftops.storage.format.describe import REWRITE, RewriteOutcome
-    from kraftops.storage.format.rewrite import RewriteRequest, plan_rewrite, warnings
+    from kraftops.storage.format.rewrite import RewriteRequest, conflicts, plan_rewrite
     from kraftops.storage.format.rewrite import rewrite as rewrite_all
 
     is_dry = options.dry_run
@@ -76,7 +79,10 @@ def rewrite(terminal: Terminal, options: RewriteOptions) -> int:
         if not options.force:
             raise refused
         terminal.error(f"warning: {refused.message}")
-    for message, hint in warnings(loaded, planned):
+    for message, hint, is_proof in conflicts(loaded, planned):
+        if is_proof and not options.force:
+            forced = f"{hint}; --force changes it all the same"
+            raise RefusedError(message, forced, code=OTHER_BROKER, changed=False)
         terminal.error(f"warning: {message}", hint)
     if not is_dry:
         rewrite_all(planned)

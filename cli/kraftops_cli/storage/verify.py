@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
-from kraftops.findings.finding import Finding, Severity, exit_code, worst_first
+from kraftops.findings.finding import Finding, counts_text, exit_code, worst_first
 from kraftops_cli.storage.options import override_option
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.chapters import manual
@@ -173,8 +172,7 @@ def drawn_findings(console: Console, answered: VerifyAnswer) -> Iterator[str]:
     if of_cluster:
         yield _title(console, "cluster")
         yield from finding_blocks(console, of_cluster)
-    counts = Counter(finding.severity for finding in answered.findings)
-    yield "\n" + ", ".join(f"{counts[severity]} {severity}" for severity in Severity) + "\n"
+    yield f"\n{counts_text(answered.findings) or 'no findings'}\n"
 
 
 def _title(console: Console, text: str) -> str:

@@ -159,12 +159,7 @@ def _damaged_copies(
         cure.text,
         cure.commands,
         evidence=tuple(
-            Evidence(
-                copy.place,
-                f"broker {copy.broker}: it ends at offset {copy.end}, epoch {copy.epoch}"
-                f" ({states.get(copy.broker, 'sound')})",
-            )
-            for copy in copies
+            Evidence(copy.place, f"{copy} ({states.get(copy.broker, 'sound')})") for copy in copies
         ),
     )
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -22,7 +21,7 @@ from kraftops.findings.finding import (
     BAD_ARCHIVE,
     HAS_FINDINGS,
     Finding,
-    Severity,
+    counts_text,
     doubted,
     exit_code,
 )
@@ -31,11 +30,6 @@ _PLACEHOLDER = re.compile(r"(-b|-C|--bootstrap-server) HOST:PORT")
 _BY_EITHER = ("kafka-cluster problems ", "kafka-cluster controllers ")
 """Commands that ask brokers or controllers."""
 _STYLES = {Status.DONE: "good", Status.SKIPPED: "muted"}
-_COUNTED = {
-    Severity.LOSS: ("loss", "losses"),
-    Severity.STOPS: ("stop", "stops"),
-    Severity.RISK: ("risk", "risks"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +84,8 @@ class Diagnosis:
                 return f"nothing could be examined: {failed[0].reason}"
             nothing = "nothing else" if self.omitted else "nothing"
             return f"{prefix}{nothing} is wrong: {many(done, 'check')} done{notes}{suffix}"
-        counts = Counter(finding.severity for finding in severe)
-        shown = ", ".join(
-            f"{counts[severity]} {_COUNTED[severity][counts[severity] > 1]}"
-            for severity in _COUNTED
-            if counts[severity]
-        )
-        return f"{prefix}{shown}; first: {severe[0]} [{severe[0].code}]{suffix}"
+        first = f"first: {severe[0]} [{severe[0].code}]"
+        return f"{prefix}{counts_text(severe)}; {first}{suffix}"
 
     @property
     def exit_code(self) -> int:

@@ -28,7 +28,8 @@ from kraftops.findings.catalogue import with_cure
 from kraftops.findings.finding import BAD_ARCHIVE, Evidence, Finding, Place, Severity
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.assignments import assignment_findings, format_evidence, image_for
-from kraftops.image.verify.loading import loading_findings
+from kraftops.image.verify.identity import copied_file
+from kraftops.image.verify.loading import loading_findings, with_only_replicas
 from kraftops.image.verify.nodes import assumed_release
 from kraftops.image.verify.nodes import release_findings as target_findings
 from kraftops.image.verify.older_disks import older_disks
@@ -48,8 +49,8 @@ from kraftops.storage.verify.rival_quorums import rival_findings
 from kraftops.storage.verify.start import verify_node, with_cluster_ids
 from kraftops.storage.verify.voter_logs import voter_log_findings
 
-LIGHT_BYTES = 16 << 20
-"""Bytes of unflushed segments that a light examination reads; all of it may read 50 MB."""
+LIGHT_BYTES = 12 << 20
+"""Bytes of unflushed segments that a light examination reads, twice; all of it may read 50 MB."""
 _LEAST_FREE = 0.05
 """Of a volume: below that, a burst of writes or a reassignment fills it before anybody looks."""
 _FULL = 0.01
@@ -92,7 +93,10 @@ def directories(examination: Examination) -> Iterator[Finding]:
             Place(directory=path),
             "look at its disk or mount: dmesg, iostat, mount; nothing else was read of this node",
         )
-    yield from map(copy_finding, examination.duplicates)
+    for copy in examination.duplicates:
+        meta = copy.directory.meta
+        image = examination.images.get(meta.cluster_id if meta else None)
+        yield copied_file(copy.directory, image) or copy_finding(copy)
     for archive in sorted(examination.damaged_archives):
         text = "the archive is damaged: what is in it need not be what is on the disks"
         yield with_cure(Finding(BAD_ARCHIVE, Severity.RISK, text, Place(file=archive)), "")
@@ -177,12 +181,13 @@ def _unidentified(node: Node) -> Finding:
 
 def partitions(examination: Examination) -> Iterator[Finding]:
     """Yield what is wrong with partitions, by reading everything."""
-    for _, directory in examination.directories:
+    for node, directory in examination.directories:
         with suppress(KraftopsError):  # a directory without partitions
             checks, common = check_directories(CheckRequest([directory.path]))
             yield from common
+            image = examination.images.get(node.cluster_id)
             for check in checks:
-                yield from check.findings
+                yield from with_only_replicas(check.findings, image)
 
 
 def one_cluster(examination: Examination) -> Iterator[Finding]:

@@ -21,8 +21,12 @@ _RESTORE = (
     " directory away. The broker fetches it again."
 )
 
-_MENDED_BY = {".index": "index-order", ".timeindex": "time-index-order"}
-"""The codes whose cures mend files that the loader refuses, by the ends of their names."""
+_MENDED_BY = {
+    ".index": "index-order",
+    ".timeindex": "time-index-order",
+    "leader-epoch-checkpoint": "bad-epochs",
+}
+"""The codes whose cures mend files that the loader refuses, by their names or the ends of these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +71,11 @@ def catalogue() -> Mapping[str, CatalogueRow]:
 
 
 def code_of_cure(finding: Finding) -> str:
-    """Return the code whose cure mends it: a start rebuilds an index that it refused."""
-    is_refusal = finding.code == "start-refused"
-    suffix = os.path.splitext(finding.place.path)[1]
-    return _MENDED_BY.get(suffix, finding.code) if is_refusal else finding.code
+    """Return the code whose cure mends it: a start makes indexes and epochs anew."""
+    if finding.code != "start-refused":
+        return finding.code
+    name = os.path.basename(finding.place.path)
+    return _MENDED_BY.get(os.path.splitext(name)[1] or name, finding.code)
 
 
 def with_cure(finding: Finding, partition: str) -> Finding:
@@ -96,6 +101,16 @@ def with_cure(finding: Finding, partition: str) -> Finding:
     quoted = {name: shlex.quote(path) for name, path in paths.items()}
     commands = tuple(command.format_map(quoted) for command in row.commands)
     return replace(finding, cure=finding.cure or row.cure, commands=commands)
+
+
+def for_only_replica(finding: Finding) -> Finding:
+    """Return a finding about a partition without other replicas: nothing would be fetched."""
+    row = catalogue().get(code_of_cure(finding))
+    if row is None or not row.restores_replica or finding.cure != row.cure:
+        return finding
+    own = row.action.partition(_RESTORE)[0].rstrip()
+    cure = f"{own} It is the only replica: mend it here, or restore it from a backup".lstrip()
+    return replace(finding, cure=f"{cure[0].lower()}{cure[1:]}")
 
 
 def _row(

@@ -5,6 +5,7 @@ An error (`kraftops.errors`) is something wrong with the request.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -30,6 +31,12 @@ class Severity(StrEnum):
 HAS_FINDINGS = 2
 """Exit code of an answer with a finding that is worse than a note."""
 BAD_ARCHIVE = "bad-archive"
+_COUNTED = {
+    Severity.LOSS: ("loss", "losses"),
+    Severity.STOPS: ("stop", "stops"),
+    Severity.RISK: ("risk", "risks"),
+    Severity.NOTE: ("note", "notes"),
+}
 _RANKS = {severity: rank for rank, severity in enumerate(Severity)}
 
 
@@ -180,6 +187,17 @@ def doubted(finding: Finding, torn: Iterable[Finding]) -> Finding:
     if not evidence:
         return finding
     return replace(finding, is_possible=True, evidence=(*finding.evidence, *evidence))
+
+
+def counts_text(findings: Iterable[Finding]) -> str:
+    """Return how many findings of each severity there are, and how many of these are possible."""
+    counts = Counter((finding.severity, finding.is_possible) for finding in findings)
+    return ", ".join(
+        f"{count} {'possible ' if is_possible else ''}{words[count > 1]}"
+        for severity, words in _COUNTED.items()
+        for is_possible in (False, True)
+        if (count := counts[severity, is_possible])
+    )
 
 
 def worst(findings: Iterable[Finding]) -> Severity | None:

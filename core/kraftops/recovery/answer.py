@@ -145,7 +145,8 @@ COPY = (
     text(
         "content",
         "whether the batches before that offset have the checksums of the newest copy's: newest, "
-        "same (by the first and the last), differs at OFFSET, or not compared",
+        "same (by the first and the last), differs at OFFSET, disputed (as many copies differ from "
+        "it), or not compared",
         column=Column("CONTENT"),
     ),
 )

@@ -158,7 +158,7 @@ def _copy_of(node_id: int, copies: Sequence[NodeCopy]) -> NodeCopy:
     raise RecoveryRefused(
         "unknown-voter",
         f"no copy has the server.properties and the meta.properties of voter {node_id}",
-        f"pack it there: {PACK}; a new controller is formatted with --no-initial-controllers first",
+        f"format a new controller with --no-initial-controllers first, then pack it there: {PACK}",
     )
 
 

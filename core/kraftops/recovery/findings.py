@@ -32,7 +32,7 @@ from kraftops.recovery.metadata_records import PartitionPlan
 from kraftops.recovery.missing_state import KINDS
 from kraftops.recovery.partitions.disk import BrokerDisk
 from kraftops.recovery.partitions.losses import total_of
-from kraftops.recovery.refusal import PACK_BROKER
+from kraftops.recovery.refusal import PACK, PACK_BROKER
 from kraftops.server import quorum_state
 from kraftops.server.voters import Voter
 from kraftops.storage.config.server_config import ServerConfig
@@ -295,7 +295,8 @@ def _unread_brokers(unseen: UnseenBrokers, chosen: LogCopy) -> Iterator[Finding]
             "brokers-not-given",
             Severity.RISK,
             unread_text(unseen.ids),
-            cure=f"give their log directories with --from, or archives: on each, {PACK_BROKER}",
+            cure=f"give their log directories with --from, or archives: {PACK_BROKER}",
+            commands=(PACK,),
             evidence=(Evidence(chosen.name, f"registered brokers: {brokers}"),),
             consequence="records that only they have would be cut; one that has applied other "
             f"metadata from offset {chosen.end} on would crash",

@@ -48,7 +48,7 @@ from kraftops.recovery.partitions.losses import (
     PartitionLoss,
     total_of,
 )
-from kraftops.recovery.refusal import PACK_BROKER, RecoveryRefused
+from kraftops.recovery.refusal import PACK, PACK_BROKER, RecoveryRefused
 from kraftops.recovery.target_voters import (
     HostPort,
     check_own_voter,
@@ -183,8 +183,8 @@ class RecoveryPlan:
                 "no more than after a restart; but whether a disk is still as that expects is "
                 "unknown"
             )
-        accept = f"then --from node-N.tar.gz. Or accept that: --unseen-broker {ids}"
-        hint = f"on its host: {PACK_BROKER}; {accept}"
+        accept = f"Or accept that: --unseen-broker {ids}"
+        hint = f"give its disks or archives with --from. {accept}. To pack: {PACK_BROKER}: {PACK}"
         return RecoveryRefused("unseen-brokers", text, hint, **answer)
 
 

@@ -10,8 +10,10 @@ PACK = (
     "tar -czf node-N.tar.gz /etc/hostname /etc/kafka/server.properties -T -"
 )
 """The command that packs what is read of a node, without records of topics."""
-PACK_BROKER = f"{PACK}; of a broker that was killed (no .kafka_cleanshutdown) pack all of its disks"
-"""The same, where only the segments may tell where logs end."""
+PACK_BROKER = (
+    "of a broker that was killed (no .kafka_cleanshutdown) pack all of its disks; of others on each"
+)
+"""What goes before the command where only the segments may tell where logs end."""
 
 
 class RecoveryRefused(StorageError):

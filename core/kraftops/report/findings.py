@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
 
 from kraftops.display.times import span_text
+from kraftops.dump.check.directories import CheckRequest, check_directories
+from kraftops.errors import KraftopsError
 from kraftops.findings.finding import Finding, Place, Severity
 from kraftops.image.state.findings import DAMAGE
 from kraftops.records.internal_topics import METADATA, USER
@@ -26,6 +30,9 @@ HANGING_MS = 900_000
 """The age of a transaction that hangs: Kafka's default of transaction.max.timeout.ms."""
 JUMP_MS = 1000
 """A clock that goes back by less is not news: controllers differ."""
+
+_LARGEST_CHECKED = 256 << 20
+"""Bytes of a damaged log that is read again, for what a start makes of it: a second of work."""
 
 _WITH_TRANSACTIONS = (USER, "transaction")
 """Decoders of logs that tell of transactions."""
@@ -177,8 +184,12 @@ def log_findings(
         if places and log.damage.first_file not in damaged:
             text = f"{name}: {cut(log.damage.first_reason or '')}"
             place = Place(file=log.damage.first_file, position=log.damage.first_position)
-            yield _finding(_damage_code(log), Severity.LOSS, text, place, log.command, count=places)
-        if log.gaps.count and log.kind != METADATA:  # whose gaps its own replay has found
+            damage = _finding(
+                _damage_code(log), Severity.LOSS, text, place, log.command, count=places
+            )
+            yield from _checked(log) or [damage]
+        # The replay of a metadata log has found its gaps; damage makes one, too.
+        if log.gaps.count > log.damage.count and log.kind != METADATA:
             text = f"{name}: {_count(log.gaps.count, 'gap')} between batches"
             text += f", {_count(log.gaps.offsets, 'offset')}; compaction makes them, too"
             place = Place(topic=log.topic, partition=log.partition)
@@ -194,6 +205,18 @@ def log_findings(
         text = f"a transaction of {who} is open for {span_text(until - transaction.since)}"
         place = Place(time=transaction.since, offset=transaction.first_offset)
         yield _finding("hanging-transaction", Severity.RISK, text, place, transaction.command)
+
+
+def _checked(log: Log) -> list[Finding]:
+    """Return the losses that a check of a damaged partition finds, where it is in a directory."""
+    folder = os.path.dirname(log.damage.first_file or "")
+    if log.topic is None or log.kind == METADATA or log.bytes > _LARGEST_CHECKED:
+        return []
+    with suppress(KraftopsError):
+        checks, _ = check_directories(CheckRequest([folder]))
+        findings = [finding for check in checks for finding in check.findings]
+        return [finding for finding in findings if finding.severity is Severity.LOSS]
+    return []
 
 
 def _damage_code(log: Log) -> str:

@@ -198,7 +198,7 @@ def test_start_that_retention_or_deletion_has_moved_is_not_a_loss(tmp_path: Path
 
 
 def test_disks_without_metadata_are_compared_alone(tmp_path: Path) -> None:
-    first = broker_disk(tmp_path / "b1", 1, {"orders-0": [(0, 100)]})
+    first = broker_disk(tmp_path / "b1", 1, {"orders-0": [(0, 90), (1, 100)]})
     second = broker_disk(tmp_path / "b2", 2, {"orders-0": [(0, 90)]})
 
     answer = compared(tmp_path, first, second, code=2)

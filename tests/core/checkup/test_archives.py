@@ -153,7 +153,7 @@ def test_an_archive_that_is_cut_short_is_read_as_far_as_it_goes(tmp_path: Path) 
         assert (answer.code, "cannot read the rest of" in answer.err) == (2, True)
     assert len(json.loads(done["disk"].text)["directories"]) >= 4
     diagnosis = json.loads(done["doctor"].text)
-    assert diagnosis["verdict"].startswith("incomplete: 1 loss, 1 risk; first: ")
+    assert diagnosis["verdict"].startswith("incomplete: 1 possible loss, 1 risk; first: ")
     assert diagnosis["verdict"].endswith("[bad-archive]; 1 check could not be made")
     codes = ["bad-archive", "start-cuts-log", "incident"]
     assert [finding["code"] for finding in diagnosis["findings"]] == codes

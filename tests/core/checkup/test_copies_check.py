@@ -9,6 +9,7 @@ import pytest
 from kraftops.checkup.checks import CHECKS, run_checks
 from kraftops.checkup.diagnosis import Selection, diagnosis_of
 from kraftops.checkup.examination import Examination
+from kraftops.dump.check.directories import CheckRequest, check_directories
 from kraftops.findings.finding import Finding
 from kraftops.recovery.node_copies import LogSource
 from kraftops.recovery.partitions.comparison import compare_disks
@@ -96,6 +97,66 @@ def test_refused_copy_is_mended_and_never_the_source_of_a_cure(
     assert ("records-cut" in {fact.source for fact in finding.evidence}) == is_newest
     cure = "mend the copy of orders-0 on broker 101" if is_newest else "delete the index"
     assert finding.cure.startswith(cure)
+
+
+def exchanged(disk: Path) -> None:
+    (disk / "orders-0").rename(disk / "x")
+    (disk / "orders-1").rename(disk / "orders-0")
+    (disk / "x").rename(disk / "orders-1")
+
+
+def test_one_broker_with_exchanged_directories_tells_that_nothing_need_be_lost(
+    cluster: Path,
+) -> None:
+    exchanged(cluster / "node-101/data")
+
+    (finding,) = losses(cluster, 101)
+
+    assert (finding.code, finding.is_possible) == ("missing-end", True)
+    assert "as orders-0 should: their directories may be exchanged" in finding.text
+    assert finding.cure.startswith("copy both directories, and move neither before")
+
+
+def test_exchanged_meta_properties_are_told_where_one_broker_alone_has_something(
+    cluster: Path,
+) -> None:
+    """Broker 103 has mail-0, and 101 nothing that 103 lacks; moved by hand, no checkpoint has it."""
+    metas = [cluster / f"node-{broker}/data/meta.properties" for broker in (101, 103)]
+    texts = [meta.read_text() for meta in metas]
+    for meta, text in zip(metas, reversed(texts), strict=True):
+        meta.write_text(text)
+    found = [finding for finding in severe(cluster, 101, 103) if finding.code != "broker-down"]
+
+    assert {finding.code for finding in found} == {"other-node-id"}
+    assert "its content that of node 101" in found[0].text
+    for meta, text in zip(metas, texts, strict=True):
+        meta.write_text(text)
+    (cluster / "node-103/data/mail-0").rename(cluster / "node-101/data/mail-0")
+    codes = {finding.code for finding in severe(cluster, 101, 103)}
+    assert "other-node-id" not in codes
+    assert "other-broker" in codes
+
+
+def test_check_of_a_parent_checks_the_log_directories_in_it(cluster: Path) -> None:
+    """A node's directory has a name like that of a partition."""
+    checks, _ = check_directories(CheckRequest([str(cluster)]))
+
+    assert len(checks) == 43
+    assert not [check.path for check in checks if check.path.endswith("/node-101")]
+
+
+def test_of_two_copies_with_other_records_none_is_called_the_newest(cluster: Path) -> None:
+    exchanged(cluster / "node-103/data")
+    folders = [str(cluster / f"node-{broker}/data") for broker in (101, 103)]
+
+    table = compare_disks([LogSource(folder, folder) for folder in folders])
+
+    disputed = [copy for copy in table.copies if copy.copy.name in ("orders-0", "orders-1")]
+    assert not any(copy.is_newest for copy in disputed)
+    assert {copy.content for copy in disputed} == {"differs at 0", "disputed"}
+    assert all("orders" not in str(broker.gone.partitions) for broker in table.brokers)
+    facts = [fact.fact for finding in table.findings for fact in finding.evidence]
+    assert "broker 101: it ends at offset 724, epoch 0, noted high watermark 724" in facts
 
 
 def test_partition_whose_copies_are_all_missing_is_to_be_restored(cluster: Path) -> None:

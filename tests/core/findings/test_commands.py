@@ -22,8 +22,9 @@ MENDED = (
     "bad-checkpoint",
 )
 """Codes with each of the commands in the catalogue, for files of each kind."""
-OF_OTHER_TESTS = {"unknown-directory", "file-for-partition"}
-"""Codes whose commands are run by `tests.helpers.kafka.cases.cures` on a real node."""
+OF_OTHER_TESTS = {"unknown-directory", "file-for-partition", "bad-epochs"}
+"""Codes whose commands are run by `tests.helpers.kafka.cases.cures` on a real node; or as those of a
+refusal, below."""
 
 
 def severe(folder: Path, code: str) -> list[Finding]:
@@ -78,7 +79,7 @@ def test_file_that_a_start_refuses_is_mended_where_it_is(tmp_path: Path) -> None
     (command,) = refusal.commands
     subprocess.run(["sh", "-c", command], check=True, cwd=tmp_path)
 
-    assert command.startswith("rm ")
+    assert command.startswith("mv ")
     assert not severe(folder, "start-refused")
 
 

@@ -47,6 +47,7 @@ from kraftops.records.internal_topics import REMOTE_TOPIC
 from kraftops.server import meta_properties
 from kraftops.server.loader.load_plan import FolderKind, FolderName, PartitionLoad
 from kraftops.server.log_directory import LogDirectory, duplicates, read_log_directory
+from kraftops.server.nearby import log_directories_in
 from kraftops.server.partition_files import TOPIC_ID, has_tiered_name, partition_files
 
 _NAMELESS = ("", os.curdir, os.pardir)
@@ -57,10 +58,10 @@ _NAMELESS_ENDS = tuple(f"{os.sep}{name}" for name in _NAMELESS)
 class CheckRequest:
     """A request for a check.
 
-    *paths* are directories of partitions, log directories, or directories of tiers; *partitions*
-    are known to be of partitions. *files* are files alone, with records of a *decoder*.
-    *remote_metadata* are logs of `__remote_log_metadata`, or directories with them; those among
-    *paths* are taken besides.
+    *paths* are directories of partitions, log directories, parents of these, or directories of
+    tiers; *partitions* are known to be of partitions. *files* are files alone, with records of a
+    *decoder*. *remote_metadata* are logs of `__remote_log_metadata`, or directories with them;
+    those among *paths* are taken besides.
     """
 
     paths: Sequence[str] = ()
@@ -87,7 +88,8 @@ def check_directories(
         UsageError: a directory holds no log.
         SourceError: a directory or remote log metadata cannot be read.
     """
-    by_path = {path: partition_folders(path) for path in request.paths}
+    paths = [inner for path in request.paths for inner in log_directories_in(path)]
+    by_path = {path: partition_folders(path) for path in paths}
     # A partition and its log directory may both be named.
     named = {os.path.abspath(folder): folder for folder in chain.from_iterable(by_path.values())}
     folders = [*named.values(), *request.partitions]

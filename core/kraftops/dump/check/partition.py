@@ -58,6 +58,11 @@ _LOOKS = 3  # at a partition that a server changes meanwhile
 _MOST_LOOKS = 10  # where each look misses a file that the server has just deleted
 _RECENT_SECONDS = 60  # Kafka deletes a renamed file after file.delete.delay.ms, a minute
 _PAUSE_SECONDS = 0.2  # a server makes, renames and deletes the files of a segment one by one
+_COMPARE_FIRST = (
+    "copy both directories, and move neither before kafka-storage compare has shown other copies of"
+    " it and of {}: if they are exchanged, exchange them again"
+)
+_DELETED = ".log.deleted"
 _COMPACTED = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
 
 
@@ -296,18 +301,28 @@ class _PartitionLook:
         return Compaction(is_done, is_ours=CLEANER not in self._directory.plan.offsets)
 
     def _lose(
-        self, code: str, span: Span, reason: str, evidence: Evidence, *, is_possible: bool = False
+        self,
+        code: str,
+        span: Span,
+        reason: str,
+        evidence: Evidence,
+        *,
+        doubtful_cure: str | None = None,
     ) -> None:
-        """Report offsets that are lost, or perhaps, since some evidence was set aside."""
+        """Report offsets that are lost; with the cure for a doubtful loss only perhaps.
+
+        Where that is empty, the cure is that of the code.
+        """
         losses = [Loss(*span)]
         finding = Finding(
             code,
             Severity.LOSS,
             f"{reason}: {lost_text(*span)}",
             Place(file=evidence.source),
+            doubtful_cure or "",
             evidence=(evidence,),
             stake=stake_of(losses),
-            is_possible=is_possible,
+            is_possible=doubtful_cure is not None,
         )
         self._findings.put(finding, losses)
 
@@ -323,10 +338,26 @@ class _PartitionLook:
             reason = f"it knows of offset {end_offset - 1}, and {has}"
             if known_end.is_stale:
                 reason += "; it is older than the partition, which may have been deleted before"
+            cure = "" if known_end.is_stale else None
+            if twin := self._partition_with_end(os.path.basename(known_end.path), covered):
+                reason += f", as {twin} should: their directories may be exchanged; if not"
+                cure = _COMPARE_FIRST.format(twin)
             evidence = Evidence(known_end.path, f"{end_offset}")
             for span in uncovered((covered, end_offset - 1), spans):
-                self._lose("missing-end", span, reason, evidence, is_possible=known_end.is_stale)
+                self._lose("missing-end", span, reason, evidence, doubtful_cure=cure)
             covered = max(covered, end_offset)
+
+    def _partition_with_end(self, checkpoint: str, end: int) -> str | None:
+        """Return another partition of the topic that has this end by a checkpoint; None if none.
+
+        Checkpoints are by name: of two directories that were exchanged they tell each other's end.
+        """
+        ends = self._directory.plan.offsets.get(checkpoint, {}) if end else {}
+        topic, own = self._files.topic, self._files.partition
+        others = (
+            number for (name, number), offset in ends.items() if (name, offset) == (topic, end)
+        )
+        return next((f"{topic}-{number}" for number in others if number != own), None)
 
     def _lost_start(self, epochs: EpochCheck) -> int:
         """Return the first offset of a log without segments, as far as other files tell."""
@@ -402,6 +433,8 @@ class _PartitionLook:
     def _lose_start(self, span: Span, evidence: Evidence, *, is_certain: bool) -> None:
         """Report offsets before the first segment: they are lost, unless a tier has them."""
         reason = f"the first segment begins at {span[1] + 1}"
+        if deleted := [name for name in self._files.names if name.endswith(_DELETED)]:
+            reason += f", and the next start deletes {min(deleted)}: copy the directory before"
         if is_certain:
             self._lose("missing-start", span, reason, evidence)
             return

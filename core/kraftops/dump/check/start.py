@@ -269,10 +269,7 @@ def _log_name(base_offset: int) -> str:
 
 
 def absorbed(findings: Iterable[Finding]) -> list[Finding]:
-    """Return findings; risks of a file for which a start is refused become its evidence.
-
-    Where commands mend such a file, they are the cure: the partition can stay.
-    """
+    """Return findings; risks of a file for which a start is refused become its evidence."""
     listed = list(findings)
     refusals = [finding for finding in listed if finding.code == START_REFUSED]
     for refusal in refusals:
@@ -283,9 +280,6 @@ def absorbed(findings: Iterable[Finding]) -> list[Finding]:
         ]
         facts = (Evidence(cause.place.path, f"{cause.text} [{cause.code}]") for cause in causes)
         whole = replace(refusal, evidence=(*refusal.evidence, *facts))
-        for cause in causes:
-            if cause.commands and cause.commands != refusal.commands:
-                whole = replace(whole, cure=cause.cure, commands=cause.commands)
         listed = [
             whole if finding is refusal else finding for finding in listed if finding not in causes
         ]

@@ -8,6 +8,7 @@ the assigned one, and tells the controller.
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -31,6 +32,7 @@ from kraftops.image.verify.directories import (
     misplacement,
 )
 from kraftops.log.files import METADATA_PARTITION
+from kraftops.server.loader.load_plan import FolderKind
 from kraftops.server.partition_files import TOPIC_ID
 from kraftops.storage.logdirs.node import Node
 from kraftops.storage.logdirs.proposals import write_command
@@ -118,6 +120,7 @@ def assignment_findings(node: Node, image: MetadataImage) -> Iterator[Finding]:
 def _assignment_findings(node: Node, image: MetadataImage) -> Iterator[Finding]:
     directories = node.data_directories
     present: set[tuple[bytes, int]] = set()
+    deleted: dict[tuple[bytes, int], str] = {}
     for directory in directories:
         for partition in directory.partitions():
             # One that has lost its topic id is told of as such.
@@ -125,6 +128,8 @@ def _assignment_findings(node: Node, image: MetadataImage) -> Iterator[Finding]:
             topic_id = own_id or image.topic_ids.get(partition.topic)
             if topic_id and not partition.is_renamed:
                 present.add((topic_id, partition.number))
+            if topic_id and partition.kind is FolderKind.DELETED:
+                deleted[topic_id, partition.number] = partition.path
             if own_id is None and is_forbidden(os.path.join(partition.path, TOPIC_ID)):
                 continue  # the loading tells it
             owner = DirectoryOwner(
@@ -151,7 +156,16 @@ def _assignment_findings(node: Node, image: MetadataImage) -> Iterator[Finding]:
         if key not in present:
             topic, number = image.topics[key[0]].name, key[1]
             finding = missing_partition(node.config.node_id, topic, number, partition_state, paths)
-            yield _with_failed_directories(finding, failed, partition_state)
+            finding = _with_failed_directories(finding, failed, partition_state)
+            yield _still_there(finding, deleted[key]) if key in deleted else finding
+
+
+def _still_there(finding: Finding, path: str) -> Finding:
+    """Return that a partition is missing, whose directory waits for its deletion."""
+    place = finding.place
+    command = f"mv {shlex.quote(path)} {shlex.quote(place.path)}"
+    text = f"{finding.text}; the next start deletes {os.path.basename(path)}, which is it"
+    return replace(finding, text=text, cure="before a start, give it its name", commands=(command,))
 
 
 def _with_known_id(finding: Finding, image: MetadataImage) -> Finding:
@@ -188,7 +202,10 @@ def missing_partition(
     cure = "put its directory back, or restore it from a copy"
     if others:
         problem += f", and may lead the copies on {named('broker', others)}"
-        cure += f"; or start {named('broker', others)} first, and wait until it leads"
+        cure += (
+            f"; or start {named('broker', others)} first, if kafka-storage compare finds no newer"
+            " copy, and wait until it leads"
+        )
     return Finding(MISSING, Severity.LOSS, problem, place, cure)
 
 

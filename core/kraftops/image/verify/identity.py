@@ -18,7 +18,7 @@ from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.assignments import replicas_on
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.server import quorum_state
-from kraftops.server.loader.load_plan import FolderKind
+from kraftops.server.loader.load_plan import HIGH_WATERMARK, FolderKind
 from kraftops.server.log_directory import LogDirectory
 from kraftops.storage.logdirs.inspector import OTHER_NODE_ID
 from kraftops.storage.logdirs.node import Node, directory_owners
@@ -116,25 +116,51 @@ def _exchanged_content(
 ) -> Iterator[Mistake]:
     """Yield the directories of pairs of brokers that agree with their ids, but for the content."""
     brokers = [
-        (
-            node,
-            set(_assigned(images[node.cluster_id], node.config.node_id)),
-            set().union(*map(_partitions, node.data_directories)),
-        )
+        _content_of(node, images[node.cluster_id])
         for node in nodes
         if node.is_broker and node.cluster_id in images
     ]
-    for (first, assigned, present), (second, others, others_present) in combinations(brokers, 2):
-        own, other = assigned - others, others - assigned
-        is_exchanged = other & present and own & others_present
-        if first.cluster_id != second.cluster_id or not is_exchanged:
+    for pair in combinations(brokers, 2):
+        if not _is_content_exchanged(*pair):
             continue
-        if own & present or other & others_present:
-            continue
-        for node, owner in ((first, second), (second, first)):
+        for (node, *_), (owner, *_) in (pair, reversed(pair)):
             for directory in node.data_directories:
                 if directory.node_id == node.config.node_id:
                     yield Mistake(node, directory, directory.node_id, owner.config.node_id)
+
+
+class _Content(NamedTuple):
+    """The partitions of a broker: by the metadata, by its directories, and by its checkpoints."""
+
+    node: Node
+    assigned: set[tuple[str, int]]
+    present: set[tuple[str, int]]
+    noted: set[tuple[str, int]]
+
+
+def _content_of(node: Node, image: MetadataImage) -> _Content:
+    present, noted = set[tuple[str, int]](), set[tuple[str, int]]()
+    for directory in node.data_directories:
+        present |= _partitions(directory)
+        noted |= directory.plan.offsets.get(HIGH_WATERMARK, {}).keys()
+    return _Content(node, set(_assigned(image, node.config.node_id)), present, noted)
+
+
+def _is_content_exchanged(first: _Content, second: _Content) -> bool:
+    """Tell whether each of two brokers has what the metadata has on the other alone.
+
+    Where only one has something alone, a checkpoint proves it: that of a directory is exchanged
+    with it, and does not know a partition that was moved in by hand.
+    """
+    own, other = first.assigned - second.assigned, second.assigned - first.assigned
+    if first.node.cluster_id != second.node.cluster_id:
+        return False
+    if own & first.present or other & second.present:
+        return False
+    if own and other:
+        return bool(other & first.present and own & second.present)
+    proof = other & first.present & first.noted - second.noted
+    return bool(proof or own & second.present & second.noted - first.noted)
 
 
 def _with_other_half(mistake: Mistake, others: Sequence[Mistake]) -> Mistake:
@@ -202,27 +228,45 @@ def _exchanged_files(
         node, directory, claimed, owner, _ = mistake
         if owner is None or not mistake.is_of_file:
             continue
-        ids = _assigned_ids(mistake, images.get(node.cluster_id)) or {
+        image = images.get(node.cluster_id)
+        ids = (_assigned_ids(directory, owner, image) if image else None) or {
             other.directory.meta.directory_id
             for other in mistakes
             if other.directory.meta and other.directory.node_id == owner
         }
-        lines = meta_lines(owner, node.cluster_id, ids.pop() if len(ids) == 1 else None)
-        yield stop_finding(
-            OTHER_NODE_ID,
-            f"its meta.properties is that of node {claimed}, its content that of node {owner}",
-            directory.place,
-            "do not change the configuration, nor move the directory: write the right file",
-            (write_command(directory.meta_path, lines),),
-        )
+        yield _other_file(directory, claimed, owner, ids)
 
 
-def _assigned_ids(mistake: Mistake, image: MetadataImage | None) -> set[bytes | None]:
+def copied_file(directory: LogDirectory, image: MetadataImage | None) -> Finding | None:
+    """Return that a directory has a copy of another's meta.properties, if its content proves it.
+
+    It has what the metadata has on one broker, and that is not the one of the file.
+    """
+    present, claimed = _partitions(directory), directory.node_id
+    brokers = image.brokers if image and claimed is not None else ()
+    owners = [broker for broker in brokers if image and _assigned(image, broker).keys() == present]
+    if len(owners) != 1 or claimed in (None, *owners) or image is None:
+        return None
+    return _other_file(directory, claimed, owners[0], _assigned_ids(directory, owners[0], image))
+
+
+def _other_file(
+    directory: LogDirectory, claimed: int | None, owner: int, ids: set[bytes | None]
+) -> Finding:
+    cluster_id = directory.meta.cluster_id if directory.meta else None
+    lines = meta_lines(owner, cluster_id, ids.pop() if len(ids) == 1 else None)
+    return stop_finding(
+        OTHER_NODE_ID,
+        f"its meta.properties is that of node {claimed}, its content that of node {owner}",
+        directory.place,
+        "do not change the configuration, nor move the directory: write the right file",
+        (write_command(directory.meta_path, lines),),
+    )
+
+
+def _assigned_ids(directory: LogDirectory, owner: int, image: MetadataImage) -> set[bytes | None]:
     """Return the ids of the directories to which the metadata assigns the partitions."""
-    owner = mistake.owner
-    if image is None or owner is None:
-        return set()
-    present = _partitions(mistake.directory)
+    present = _partitions(directory)
     ids = {
         state.directories[state.replicas.index(owner)]
         for partition, state in _assigned(image, owner).items()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from kraftops.display.sizes import many, size_text
 from kraftops.dump.check.partition import check_partition
@@ -24,9 +24,11 @@ from kraftops.dump.check.start import (
 from kraftops.dump.check.tier import Surroundings
 from kraftops.dump.check.topics import UNKNOWN_TOPICS, Topics
 from kraftops.dump.sources.parts import size_of
+from kraftops.engine.metadata_state import TOPIC_RESOURCE
 from kraftops.errors import SourceError
 from kraftops.fileio.mounts import exists
 from kraftops.fileio.reading import is_forbidden
+from kraftops.findings.catalogue import for_only_replica
 from kraftops.findings.finding import Finding, Place, Severity, stop_finding, unless_forbidden
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.directories import (
@@ -49,8 +51,19 @@ from kraftops.storage.logdirs.node import Node
 _RECOVERED_BYTES = 256 << 20
 """Bytes of unflushed segments that are read for a node: a second or two of work. Kafka itself reads
 all of them, which takes minutes on a broker with thousands of partitions."""
-_TOPIC = 2
-"""`ConfigResource.Type.TOPIC`."""
+
+
+def with_only_replicas(
+    findings: Iterable[Finding], image: MetadataImage | None
+) -> Iterator[Finding]:
+    """Yield findings; of partitions with one replica without the advice to fetch it anew."""
+    for finding in findings:
+        topic_id = image.topic_ids.get(finding.place.topic or "") if image else None
+        number = finding.place.partition
+        state = (
+            image.partition(topic_id, number) if image and topic_id and number is not None else None
+        )
+        yield for_only_replica(finding) if state and len(state.replicas) == 1 else finding
 
 
 def loading_findings(
@@ -73,6 +86,13 @@ def loading_findings(
     Raises:
         KraftopsError: a file, or a source of the image, cannot be read any more.
     """
+    findings = _loading_findings(node, image, release, most_bytes, is_whole=is_whole)
+    return with_only_replicas(findings, image)
+
+
+def _loading_findings(
+    node: Node, image: MetadataImage | None, release: str, most_bytes: int, *, is_whole: bool
+) -> Iterator[Finding]:
     left_bytes, skipped = most_bytes, list[int]()
     surroundings = Surroundings((), node.log.budget)
     surroundings.topics = _topics(image)
@@ -185,7 +205,7 @@ def _topics(image: MetadataImage | None) -> Topics:
     configs = {
         name: {key: str(image.read(address)[1].get("value")) for key, address in settings.items()}
         for (resource_type, name), settings in image.configs.items()
-        if resource_type == _TOPIC
+        if resource_type == TOPIC_RESOURCE
     }
     return Topics(is_known=True, configs=configs, defaults={}, ids={}, names=image.topic_ids)
 

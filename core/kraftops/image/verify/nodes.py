@@ -118,7 +118,9 @@ def assumed_release(
     if release := registered_release(node, image):
         return AssumedRelease(Target(release), release, ReleaseSource.REGISTRATION)
     possible = [rel for rel in releases() if supports(node, rel)] or [releases()[-1]]
-    return AssumedRelease(Target(possible[-1]), possible[0], ReleaseSource.FEATURES)
+    is_told = len(possible) < len(releases())
+    source = ReleaseSource.FEATURES if is_told else ReleaseSource.UNKNOWN
+    return AssumedRelease(Target(possible[-1]), possible[0], source)
 
 
 def release_findings(node: Node, assumed: AssumedRelease) -> Iterator[Finding]:

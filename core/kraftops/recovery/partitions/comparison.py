@@ -9,7 +9,15 @@ from dataclasses import dataclass, replace
 
 from kraftops.display.sizes import many, named
 from kraftops.dump.check.findings import offsets_text
-from kraftops.findings.finding import Cure, Finding, Place, Severity, Stake, worst_first
+from kraftops.findings.finding import (
+    Cure,
+    Evidence,
+    Finding,
+    Place,
+    Severity,
+    Stake,
+    worst_first,
+)
 from kraftops.image.load.loading import load
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.assignments import missing_partition, replicas_on
@@ -71,7 +79,8 @@ class ComparedCopy:
     """A copy of a partition, the newest copy, and the offset where its epochs part from that.
 
     *is_compared* tells whether checksums of batches before that offset were compared, and
-    *difference* where these are not those of the newest copy.
+    *difference* where these are not those of the newest copy. Where *is_disputed*, as many copies
+    have other records than that: none is known to be right.
     """
 
     copy: PartitionCopy
@@ -79,10 +88,13 @@ class ComparedCopy:
     equal_up_to: int
     is_compared: bool = False
     difference: ContentDifference | None = None
+    is_disputed: bool = False
 
     @property
     def content(self) -> str:
         """What was compared, in a word."""
+        if self.is_disputed and not self.difference:
+            return "disputed"
         if self.copy is self.newest:
             return "newest"
         same = "same" if self.is_compared else "not compared"
@@ -91,7 +103,7 @@ class ComparedCopy:
     @property
     def is_newest(self) -> bool:
         """Whether no copy has a later epoch, or more records of it."""
-        return self.copy.rank == self.newest.rank
+        return self.copy.rank == self.newest.rank and not self.is_disputed
 
     @property
     def lacking(self) -> int:
@@ -204,7 +216,7 @@ def compare(copies: Iterable[PartitionCopy], *, is_deep: bool = False) -> Compar
         for copy in _compared_partition([*partition.values()], is_deep=is_deep)
     ]
     ids = sorted({copy.copy.broker for copy in compared})
-    foreign = {copy.copy for copy in compared if copy.difference}
+    foreign = {copy.copy for copy in compared if copy.difference or copy.is_disputed}
     own = [
         {broker: copy for broker, copy in partition.items() if copy not in foreign}
         for partition in partitions
@@ -245,7 +257,8 @@ def _other_content(table: Comparison) -> Iterator[Finding]:
                 shlex.join(("kraftops", "dump-log", side[0].copy.place, "--limit", "3"))
                 for side in (other, like_newest)
             ),
-            consequence="whichever leads, consumers read its records, and followers keep their own",
+            tuple(Evidence(compared.copy.place, str(compared.copy)) for compared in copies),
+            "whichever leads, consumers read its records, and followers keep their own",
         )
 
 
@@ -331,7 +344,8 @@ def _compared_partition(copies: Sequence[PartitionCopy], *, is_deep: bool) -> li
     compared = [_compared(copy, newest, is_deep=is_deep) for copy in ordered]
     others = [copy.copy for copy in compared if copy.difference]
     if 2 * len(others) <= len(copies):
-        return compared
+        is_disputed = 2 * len(others) == len(copies)
+        return [replace(copy, is_disputed=is_disputed) for copy in compared]
     newest = newest_of(others)
     return [_compared(copy, newest, is_deep=is_deep) for copy in ordered]
 

@@ -75,6 +75,11 @@ class PartitionCopy:
     is_loaded: bool = True
     was_clean: bool = True
 
+    def __str__(self) -> str:
+        high_watermark = self.high_watermark
+        noted = "" if high_watermark is None else f", noted high watermark {high_watermark}"
+        return f"broker {self.broker}: it ends at offset {self.end}, epoch {self.epoch}{noted}"
+
     @property
     def name(self) -> str:
         """Topic and number, as in the name of the directory."""

@@ -20,7 +20,7 @@ from kraftops.recovery.partitions.copies import (
     newest_of,
 )
 from kraftops.recovery.partitions.disk import BrokerDisk
-from kraftops.server.loader.load_plan import FolderKind
+from kraftops.server.loader.load_plan import HIGH_WATERMARK, FolderKind
 
 MEANINGS = {
     "__consumer_offsets": "consumer groups go back to older offsets, and read records again",
@@ -147,6 +147,9 @@ def copies_to_be_led(
             topic=topic,
             topic_id=topic_id,
             number=number,
+            high_watermark=by_directory[broker, directory_id].directory.offset(
+                HIGH_WATERMARK, topic, number
+            ),
             is_missing=True,
         )
         for (topic_id, number), (topic, _, state) in assigned.items()

@@ -7,6 +7,7 @@ import stat
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from kraftops.errors import DecodeError, StorageError, UsageError
 from kraftops.fileio.atomic import StagedFile
@@ -119,40 +120,52 @@ def _content(directory: LogDirectory) -> dict[str, str]:
     return {key: entry.value for key, entry in properties(data).items()}
 
 
-def warnings(config: ServerConfig, rewrites: Sequence[Rewrite]) -> Iterator[tuple[str, str]]:
-    """Yield the conflicts of new node ids, each with a cure."""
+class Conflict(NamedTuple):
+    """What speaks against a new node id; *is_proof* that the directory is of the old one."""
+
+    message: str
+    hint: str
+    is_proof: bool = False
+
+
+def conflicts(config: ServerConfig, rewrites: Sequence[Rewrite]) -> Iterator[Conflict]:
+    """Yield what speaks against new node ids."""
     changed = {}
     for rewrite in rewrites:
         path, before, after = rewrite.directory.path, rewrite.directory.meta, rewrite.meta
         if after.node_id not in (None, config.node_id):
-            yield (
+            yield Conflict(
                 f"the configuration is of node {config.node_id}, {path} of node {after.node_id}",
                 f"set node.id={after.node_id} before a server starts",
             )
         if before and before.node_id != after.node_id:
             changed[before.directory_id] = before.node_id
     if changed:
-        yield from _quorum_warnings(config, changed)
+        yield from _quorum_conflicts(config, changed)
 
 
-def _quorum_warnings(
+def _quorum_conflicts(
     config: ServerConfig, changed: Mapping[bytes | None, int | None]
-) -> Iterator[tuple[str, str]]:
+) -> Iterator[Conflict]:
     """Yield the old node ids in the metadata log; *changed* has old ids by directory id."""
     try:
         log = read_metadata_log(config.metadata_log_dir) or MetadataLog()
     except OSError as error:
-        yield f"cannot read {error.filename}: {error.strerror}", "ask kafka-storage verify"
+        message = f"cannot read {error.filename}: {error.strerror}"
+        yield Conflict(message, "ask kafka-storage verify")
         return
     content = log.read(is_thorough=True)
     for voter in content.quorum.voters or ():
         if voter.node_id in changed.values():
             problem = f"the voters in {config.metadata_log_dir} name node {voter.node_id}"
-            yield problem, "remove that voter from the quorum, and let this node join anew"
+            yield Conflict(
+                problem, "remove that voter from the quorum, and let this node join anew"
+            )
     for broker, identities in content.directories.items():
         if broker in changed.values() and not changed.keys().isdisjoint(identities):
             problem = f"the cluster has registered these directories for broker {broker}"
-            yield problem, "it refuses them of another broker, which does not have their partitions"
+            hint = "it refuses them of another broker, which does not have their partitions"
+            yield Conflict(problem, hint, is_proof=True)
 
 
 def rewrite(rewrites: Sequence[Rewrite]) -> None:

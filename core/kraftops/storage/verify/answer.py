@@ -83,7 +83,7 @@ NODE = (
     text(
         "releaseFrom",
         "what tells the release: an option, the installation, the node's registration in the "
-        "metadata, or only the features of the metadata",
+        "metadata, only the features of the metadata, or nothing",
         values=[str(source) for source in ReleaseSource],
         get=lambda verified: str(verified.release.source),
     ),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from kraftops.findings.finding import Finding, Place, stop_finding
+from kraftops.server.log_directory import LogDirectory
 from kraftops.server.metadata_log.recovery_mark import voter_identities
 from kraftops.server.voters import voters_text
 from kraftops.storage.logdirs.inspector import FORMAT_ANEW
@@ -55,7 +57,7 @@ def _identities(nodes: Sequence[Node]) -> Iterator[Finding]:
 def _shared_directories(nodes: Sequence[Node]) -> Iterator[Finding]:
     """Yield the directories, or ids of directories, of several nodes."""
     owners: dict[str, str] = {}
-    identities: dict[bytes, tuple[Node, str]] = {}
+    identities: dict[bytes, tuple[Node, LogDirectory]] = {}
     for node in nodes:
         for directory in node.directories:
             path = node.config.path
@@ -66,19 +68,35 @@ def _shared_directories(nodes: Sequence[Node]) -> Iterator[Finding]:
                 yield stop_finding("shared-directory", problem, directory.place, cure)
             elif directory.meta and directory.meta.directory_id:
                 identity = directory.meta.directory_id
-                other, other_path = identities.setdefault(identity, (node, directory.java_path))
+                other, first = identities.setdefault(identity, (node, directory))
                 if other is not node:
-                    yield stop_finding(
-                        "directory-id-twice",
-                        f"its directory id {to_text(identity)} is also the id of {other_path}",
-                        directory.place,
-                        "one is a copy: format it anew, or take directory.id out of "
-                        f"{directory.meta_path}",
-                    )
+                    yield _id_twice(identity, (node, directory), (other, first))
+
+
+def _id_twice(
+    identity: bytes, later: tuple[Node, LogDirectory], first: tuple[Node, LogDirectory]
+) -> Finding:
+    """Return that two nodes have one directory id: that of the node that meta.properties names."""
+    copies = [side for side in (later, first) if side[1].node_id != side[0].config.node_id]
+    copied = copies[0] if len(copies) == 1 else later
+    original = first if copied is later else later
+    text = f"its directory id {to_text(identity)} is also the id of {original[1].java_path}"
+    if len(copies) == 1:
+        node_id = copied[0].config.node_id
+        cure = (
+            f"it is the copy, and the other is right: put the directory of node {node_id} back; if "
+            "that is lost, keep the copy elsewhere, and see what verify says without it"
+        )
+    else:
+        cure = "one of them is a copy: find out which, and put the directory of its node back"
+    return stop_finding("directory-id-twice", text, copied[1].place, cure)
 
 
 def _static_voters(nodes: Sequence[Node]) -> Iterator[Finding]:
-    first = nodes[0].config
+    # The odd one is told, which with a majority of its own would elect another leader.
+    texts = Counter(_static_text(node.config.voters) for node in nodes)
+    usual = texts.most_common(1)[0][0]
+    first = next(node.config for node in nodes if _static_text(node.config.voters) == usual)
     for node in nodes:
         config = node.config
         if config.voters != first.voters:
@@ -86,7 +104,9 @@ def _static_voters(nodes: Sequence[Node]) -> Iterator[Finding]:
                 f"its controller.quorum.voters are {_static_text(config.voters)}, and {first.path} "
                 f"has {_static_text(first.voters)}"
             )
-            cure = "set the same controller.quorum.voters on all nodes, or on none"
+            if node.is_only_voter:
+                problem += ": it would elect itself"
+            cure = "set the same controller.quorum.voters on all nodes before any of them starts"
             yield stop_finding("static-voters-differ", problem, Place(file=config.path), cure)
 
 

@@ -88,6 +88,25 @@ def _quorum_obstacle(node: Node, nodes: Sequence[Node]) -> str | None:
     )
 
 
+def old_voter_obstacle(node: Node, nodes: Sequence[Node]) -> str | None:
+    """Return why a node that has lost its meta.properties must not get it back, if so.
+
+    By its own log, or by static voters, it would elect a leader beside the newest log.
+    """
+    quorum = quorum_of(nodes)
+    if quorum is None or not node.is_controller or node.config.node_id in quorum.voters:
+        return None
+    if not (node.voters or node.config.voters):
+        return None
+    return (
+        f"do not write it: {quorum.newest.metadata_path} goes on with the voters "
+        f"{', '.join(map(str, quorum.voters))}, beside which this log could elect a leader; copy "
+        "the directory, set controller.quorum.bootstrap.servers in the place of "
+        f"controller.quorum.voters in {node.config.path}, remove __cluster_metadata-0, and format "
+        "it with -N"
+    )
+
+
 def _partitions_obstacle(lost: Mapping[str, Sequence[int]]) -> str:
     alone = [name for name, others in lost.items() if not others]
     others = sorted({broker for brokers in lost.values() for broker in brokers})
@@ -97,8 +116,8 @@ def _partitions_obstacle(lost: Mapping[str, Sequence[int]]) -> str:
     )
     if others:
         text += (
-            f"; or first start {named('broker', others)}, and format it when the metadata no "
-            "longer has these partitions in sync here"
+            f"; or first start {named('broker', others)}, if kafka-storage compare finds no newer "
+            "copy, and format it when the metadata no longer has these partitions in sync here"
         )
     if alone:
         text += f"; no other broker is in sync with {first_names(alone, NAMES_IN_LINE)}"

@@ -69,6 +69,7 @@ class ReleaseSource(StrEnum):
     INSTALLATION = "installation"
     REGISTRATION = "registration"
     FEATURES = "features"
+    UNKNOWN = "unknown"
 
 
 class AssumedRelease(NamedTuple):
@@ -85,14 +86,15 @@ class AssumedRelease(NamedTuple):
         return newest if newest == oldest else f"{oldest} to {newest}"
 
     def __str__(self) -> str:
-        return f"Kafka {self.names}, by {_SOURCES[self.source]}"
+        return f"Kafka {self.names}, {_SOURCES[self.source]}"
 
 
 _SOURCES = {
-    ReleaseSource.OPTION: "--release-version",
-    ReleaseSource.INSTALLATION: "--kafka-home",
-    ReleaseSource.REGISTRATION: "its registration",
-    ReleaseSource.FEATURES: "its features",
+    ReleaseSource.OPTION: "by --release-version",
+    ReleaseSource.INSTALLATION: "by --kafka-home",
+    ReleaseSource.REGISTRATION: "by its registration",
+    ReleaseSource.FEATURES: "by its features",
+    ReleaseSource.UNKNOWN: "as nothing tells which",
 }
 
 

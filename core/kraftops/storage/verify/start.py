@@ -9,7 +9,14 @@ import os
 from collections.abc import Iterator, Sequence
 
 from kraftops.dump.check.log_directory import misnamed_findings
-from kraftops.findings.finding import Cure, Finding, Place, stop_finding, unless_forbidden
+from kraftops.findings.finding import (
+    Cure,
+    Finding,
+    Place,
+    note_finding,
+    stop_finding,
+    unless_forbidden,
+)
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.server.formatted import has_metadata_log
 from kraftops.server.log_directory import LogDirectory
@@ -21,7 +28,12 @@ from kraftops.storage.logdirs.proposals import (
     safe_cluster_id,
     write_command,
 )
-from kraftops.storage.verify.formatting import FormatEvidence, common_cluster_id, format_advice
+from kraftops.storage.verify.formatting import (
+    FormatEvidence,
+    common_cluster_id,
+    format_advice,
+    old_voter_obstacle,
+)
 from kraftops.storage.verify.quorum import quorum_findings
 
 
@@ -53,6 +65,30 @@ def verify_node(
     yield from _contents(node)
     if node.metadata.is_readable:
         yield from quorum_findings(node)
+        yield from _never_started(node, evidence.nodes)
+
+
+def _never_started(node: Node, nodes: Sequence[Node]) -> Iterator[Finding]:
+    """Yield the note that a node is as a format leaves it, where no other tells of its cluster.
+
+    A majority of voters that was formatted again elects a leader without the records of the others.
+    """
+    if node.metadata.meta is None or any(other.log.is_used for other in nodes):
+        return
+    if any(directory.partition_count for directory in node.directories):
+        return  # [metadata-lost]
+    controllers = {other.config.node_id for other in nodes if other.is_controller}
+    voters = {voter.node_id for voter in node.voters} | node.config.voters.keys()
+    is_new = len(voters & controllers) > len(voters) // 2 if voters else bool(controllers)
+    if not is_new and (node.is_broker or node.config.node_id in voters):
+        yield note_finding(
+            "behind",
+            "its metadata log is empty: whether its cluster is new, and what it should have, cannot"
+            " be told from this node",
+            node.metadata.place,
+            "name the configurations of most voters, too; if the cluster is not new, start those"
+            " first, and this node when they have a leader",
+        )
 
 
 def with_cluster_ids(nodes: Sequence[Node]) -> Iterator[tuple[Node, str | None]]:
@@ -105,6 +141,8 @@ def _restore(
     node: Node, directory: LogDirectory, cluster_id: str | None, evidence: FormatEvidence
 ) -> Cure:
     """Return the cure of a bad meta.properties."""
+    if directory.is_metadata and (obstacle := old_voter_obstacle(node, evidence.nodes)):
+        return Cure(obstacle)
     own_id = node.config.node_id
     lines = meta_lines(own_id, cluster_id, _known_directory_id(node, directory, evidence))
     command = write_command(directory.meta_path, lines)

@@ -118,7 +118,13 @@ class Quorum:
         """Yield the finding that too few voters can vote."""
         able = {node.config.node_id for node in self.able}
         given = {node.config.node_id for node in self.nodes} & self.voters.keys()
-        lost = sorted(given - able)
+        # With its log, a voter needs no more than its meta.properties, which [not-formatted] tells.
+        nameless = {
+            node.config.node_id
+            for node in self.nodes
+            if node.log.is_used and node.metadata.meta is None
+        }
+        lost = sorted(given - able - nameless)
         if lost and len(self.voters) - len(lost) < self.majority:
             problem = (
                 f"the quorum is lost: {named('voter', lost)} of {_listed(self.voters)} do not have "

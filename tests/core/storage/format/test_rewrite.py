@@ -13,9 +13,9 @@ from kraftops.storage.config.server_config import load_config
 from kraftops.storage.format.rewrite import (
     BACKUP_SUFFIX,
     RewriteRequest,
+    conflicts,
     plan_rewrite,
     rewrite,
-    warnings,
 )
 from tests.helpers.nodes.child_processes import FULL, KILL, Child, failing
 from tests.helpers.nodes.node_directories import (
@@ -287,7 +287,7 @@ def warned(node: Path, **request: str | int | bool) -> list[str]:
     with chdir(node):
         config = load_config(PROPERTIES)
         planned = plan_rewrite(config, RewriteRequest(**request))  # type: ignore[arg-type]
-        return [message for message, _ in warnings(config, planned)]
+        return [conflict.message for conflict in conflicts(config, planned)]
 
 
 def test_node_id_that_is_not_that_of_the_configuration_is_named(node: Path) -> None:

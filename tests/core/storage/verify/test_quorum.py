@@ -202,7 +202,7 @@ def test_one_of_several_voters_with_another_directory_id_is_noted(standalone: Pa
     """So it is after a disk was replaced: it joins, and can be made a voter again."""
     vote(standalone, (1, OTHER), (2, OTHER))
 
-    (note,) = notes(standalone)
+    note, _ = notes(standalone)
 
     assert note.endswith("it would not vote")
 
@@ -214,13 +214,19 @@ def test_voters_without_this_node(standalone: Path) -> None:
         f"d1: this node is none of its voters 2@localhost:29093:{OTHER_ID}, and {WAITS}"
     ]
     make_node(standalone, TWO_SERVERS)
-    assert notes(standalone) == []
+    assert [note[:25] for note in notes(standalone)] == ["d1: its metadata log is e"]
 
 
-def test_one_of_two_voters_may_wait_for_the_other(standalone: Path) -> None:
+def test_voter_that_was_formatted_may_wait_for_the_other_and_tells_nothing_of_the_cluster(
+    standalone: Path,
+) -> None:
     vote(standalone, (1, identity(standalone)), (2, OTHER))
 
-    assert verified(standalone) == []
+    (finding,) = verified(standalone)
+
+    assert (finding.code, finding.severity) == ("behind", "note")
+    assert finding.text.startswith("its metadata log is empty")
+    assert "start those first" in finding.cure
 
 
 def test_static_voters_that_are_ignored_are_noted(standalone: Path) -> None:

@@ -48,19 +48,21 @@ def test_sound_standalone_node(standalone: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("roles", "servers"),
+    ("roles", "servers", "codes"),
     [
-        pytest.param(BROKER, DYNAMIC, id="broker"),
-        pytest.param(CONTROLLER, TWO_SERVERS, id="controller that joins"),
+        pytest.param(BROKER, DYNAMIC, ["behind"], id="broker"),
+        pytest.param(CONTROLLER, TWO_SERVERS, [], id="controller that joins"),
     ],
 )
 def test_nodes_may_wait_for_others(
-    tmp_path: Path, roles: dict[str, str], servers: dict[str, str]
+    tmp_path: Path, roles: dict[str, str], servers: dict[str, str], codes: list[str]
 ) -> None:
+    """What a broker with empty partitions should have is told, if only as unknown."""
     node = make_node(tmp_path / "node", servers, **roles)
     format_node(node, "--no-initial-controllers")
 
-    assert verified(node) == []
+    assert [finding.code for finding in verified(node)] == codes
+    assert len(notes(node)) == len(codes)
 
 
 def test_nothing_is_written_or_locked(standalone: Path) -> None:

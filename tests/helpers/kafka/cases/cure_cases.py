@@ -292,7 +292,7 @@ CURES: Mapping[str, Case] = {
     ),
     "not-formatted": _case("two", removed("d2")),
     "bad-meta": _case("two", with_properties({"version": "2"})),
-    "incomplete-meta": _case("static", written(f"d1/{META}", b"version=0\n")),
+    "incomplete-meta": _case("two", written(f"d1/{META}", b"version=0\n")),
     "other-cluster": _case("two", with_properties({"cluster.id": OTHER_ID}, f"d2/{META}")),
     "other-node-id": _case("two", with_properties({"node.id": "2"}, f"d2/{META}")),
     "reserved-directory-id": _case(
