@@ -104,7 +104,7 @@ def _static_voters(nodes: Sequence[Node]) -> Iterator[Finding]:
                 f"its controller.quorum.voters are {_static_text(config.voters)}, and {first.path} "
                 f"has {_static_text(first.voters)}"
             )
-            if node.is_only_voter:
+            if node.is_only_voter and len(first.voters) > 1:
                 problem += ": it would elect itself"
             cure = "set the same controller.quorum.voters on all nodes before any of them starts"
             yield stop_finding("static-voters-differ", problem, Place(file=config.path), cure)

@@ -59,8 +59,9 @@ from tests.helpers.kafka.cases.verify_quorums import (
     own_quorum,
     wiped,
 )
-from tests.helpers.kafka.nodes.configs import BROKER, CONTROLLER, Config
+from tests.helpers.kafka.nodes.configs import BROKER, CLUSTER_ID, CONTROLLER, Config
 from tests.helpers.nodes.node_directories import locked
+from tests.helpers.tools.console import STORAGE, run_here
 
 SERVERS = "controller.quorum.bootstrap.servers"
 _HELD: dict[Path, ExitStack] = {}
@@ -229,6 +230,13 @@ def _case(shape: str, change: Change, cure: Change = leave) -> Case:
     return Case(shape, STARTS, change=with_copy(change), cure=cure)
 
 
+def _with_known_ids(config: Config) -> None:
+    """Write the ids, of which the cure has the cluster's only if another node tells it."""
+    ids = ("--cluster-id", CLUSTER_ID, "--to-v1", "--node-id", str(config.node_id))
+    done = run_here("rewrite", "-c", str(config.path), *ids, program=STORAGE)
+    assert done.code == 0, done.err
+
+
 _EPOCHS = "leader-epoch-checkpoint"
 _BAD_EPOCHS = in_partition(_EPOCHS, GARBAGE[1:])
 _AUTHORIZER = "authorizer.class.name"
@@ -292,7 +300,7 @@ CURES: Mapping[str, Case] = {
     ),
     "not-formatted": _case("two", removed("d2")),
     "bad-meta": _case("two", with_properties({"version": "2"})),
-    "incomplete-meta": _case("two", written(f"d1/{META}", b"version=0\n")),
+    "incomplete-meta": _case("static", written(f"d1/{META}", b"version=0\n"), _with_known_ids),
     "other-cluster": _case("two", with_properties({"cluster.id": OTHER_ID}, f"d2/{META}")),
     "other-node-id": _case("two", with_properties({"node.id": "2"}, f"d2/{META}")),
     "reserved-directory-id": _case(
