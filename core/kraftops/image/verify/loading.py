@@ -22,7 +22,7 @@ from kraftops.dump.check.start import (
     server_findings,
 )
 from kraftops.dump.check.tier import Surroundings
-from kraftops.dump.check.topics import UNKNOWN_TOPICS, Topics
+from kraftops.dump.check.topics import UNKNOWN_TOPICS, Topics, TopicSettings
 from kraftops.dump.sources.parts import size_of
 from kraftops.engine.metadata_state import TOPIC_RESOURCE
 from kraftops.errors import SourceError
@@ -130,7 +130,8 @@ def _loading_findings(
             has_start = is_whole and settings.is_tiered is False
             # A start deletes it with all that it has (`LogManager.addLogToBeDeleted`).
             is_kept = kind is not FolderKind.DELETED and name not in misnamed
-            if is_kept and _loses(start, directory, has_start=has_start):
+            is_lacking = is_whole and _lacks_segment(files, settings)
+            if is_kept and (is_lacking or _loses(start, directory, has_start=has_start)):
                 check = check_partition(path, directory, surroundings)
                 losses = [
                     finding
@@ -208,6 +209,14 @@ def _topics(image: MetadataImage | None) -> Topics:
         if resource_type == TOPIC_RESOURCE
     }
     return Topics(is_known=True, configs=configs, defaults={}, ids={}, names=image.topic_ids)
+
+
+def _lacks_segment(files: PartitionFiles, settings: TopicSettings) -> bool:
+    """Tell whether a segment before the last is empty, which only a cleaner leaves."""
+    is_compacted = "compact" in (settings.cleanup_policy or "")
+    return not is_compacted and any(
+        not files.size_of(segment.log) for segment in files.segments[:-1]
+    )
 
 
 def _loses(start: Start, directory: LogDirectory, *, has_start: bool) -> bool:

@@ -45,7 +45,10 @@ def with_holes(copies: Sequence[PartitionCopy]) -> list[PartitionCopy]:
     """
     bases = {base for copy in copies for base in copy.bases}
     return [
-        replace(copy, holes=(*copy.holes, *_gaps(copy, bases), *_damage(copy)))
+        replace(
+            copy,
+            holes=tuple(dict.fromkeys((*copy.holes, *_gaps(copy, bases), *_damage(copy)))),
+        )
         if copy.bases and len(copies) > 1
         else copy
         for copy in copies

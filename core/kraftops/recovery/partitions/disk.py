@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, pairwise
 
 from kraftops.dump.check.findings import lost_text
 from kraftops.dump.check.start import damaged_checkpoint, expected_start, foretold
@@ -19,6 +19,7 @@ from kraftops.log.files import METADATA_PARTITION
 from kraftops.log.producers import read_producers
 from kraftops.recovery.log_copy import has_partitions
 from kraftops.recovery.node_copies import LogSource
+from kraftops.recovery.partitions.content import MISSING_OFFSETS
 from kraftops.recovery.partitions.copies import MISSING_START, Hole, PartitionCopy
 from kraftops.recovery.refusal import PACK, RecoveryRefused
 from kraftops.server.loader.batches import whole_heads
@@ -204,13 +205,19 @@ def _with_end(
     # The checkpoint is flushed before the records of its last epoch. A start drops epochs that
     # begin at the end or after it (`LogLoader.load`).
     epochs.truncate_from_end(end)
+    # A cleaner may leave nothing of a segment.
+    holes = [
+        Hole(MISSING_OFFSETS, range(segment.base_offset, following.base_offset))
+        for segment, following in pairwise(files.segments)
+        if copy.cleaned <= segment.base_offset and not files.size_of(segment.log)
+    ]
+    if expected and expected[0] < bases[0]:
+        holes.insert(0, Hole(MISSING_START, range(expected[0], bases[0])))
     whole = replace(
         copy,
         start=bases[0],
         bases=bases,
-        holes=(Hole(MISSING_START, range(expected[0], bases[0])),)
-        if expected and expected[0] < bases[0]
-        else (),
+        holes=tuple(holes),
         end=end,
         # That of a copy that no start takes is the end of its whole batches.
         is_end_exact=not loads or start.outcome in loads,

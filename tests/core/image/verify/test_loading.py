@@ -121,6 +121,14 @@ def test_end_below_the_high_watermark_is_a_loss(broker: Path) -> None:
     assert "offsets 72 to 89 are lost" in finding.text
 
 
+def test_empty_segment_before_others_is_a_loss(broker: Path) -> None:
+    (broker / "d2/plain-0" / f"{9:020}.log").write_bytes(b"")
+
+    (finding,) = found(broker)
+
+    assert (finding.code, finding.severity) == ("missing-offsets", Severity.LOSS)
+
+
 def test_replica_that_a_start_deletes_loses_nothing(broker: Path) -> None:
     (broker / "d2/replication-offset-checkpoint").write_text("0\n1\ntxn 0 90\n")
     (broker / "d2/txn-0").rename(broker / f"d2/txn-0.{'0' * 32}-delete")

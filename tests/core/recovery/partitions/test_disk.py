@@ -130,6 +130,18 @@ def test_long_segment_is_read_from_its_last_index_entry(
     assert copy.next_producer_id == (10 if is_stale else 0)  # only then all of it was read
 
 
+@pytest.mark.parametrize(("cleaned", "lacking"), [("0\n0\n", [range(4)]), (None, [])])
+def test_empty_segment_before_others_is_missing_unless_it_was_cleaned(
+    tmp_path: Path, cleaned: str | None, lacking: list[range]
+) -> None:
+    directory = broker_disk(tmp_path, 7, {"orders-0": []})
+    (directory / "orders-0" / named(4, ".log")).write_bytes(batch(4, 6))
+    if cleaned:
+        (directory / "cleaner-offset-checkpoint").write_text(cleaned)
+
+    assert [hole.offsets for hole in copies(directory)["orders-0"].holes] == lacking
+
+
 def test_copies_that_are_not_in_their_place_are_left_out(tmp_path: Path) -> None:
     suffix = "0" * 32
     names = (f"a-0.{suffix}-delete", f"b-0.{suffix}-future", f"c-0.{suffix}-stray", "d-0")
