@@ -117,10 +117,22 @@ def directory_owners(nodes: Sequence[Node]) -> dict[bytes, int]:
 
 
 def recover_command(node: Node, nodes: Sequence[Node], *arguments: str) -> str:
-    """Return the command that recovers a node, with the logs of the others, for a shell."""
+    """Return the command that recovers a node, with the disks of the others, for a shell.
+
+    A log directory without a metadata log has partitions whose losses count.
+    """
     command = ["kafka-storage", "recover", "-c", node.config.path]
     for other in nodes:
-        if other is not node and other.log.is_used:
-            folder = os.path.join(other.metadata.path, METADATA_PARTITION)
-            command += ["--from", folder]
+        if other is node:
+            continue
+        paths = [
+            directory.path
+            for directory in other.data_directories
+            if directory.path != other.metadata.path or not other.log.is_used
+            if any(directory.partitions())
+        ]
+        if other.log.is_used:
+            paths.insert(0, os.path.join(other.metadata.path, METADATA_PARTITION))
+        for path in paths:
+            command += ["--from", path]
     return shlex.join([*command, *arguments])

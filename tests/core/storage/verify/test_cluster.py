@@ -161,7 +161,8 @@ def test_controllers_without_voters_wait_for_each_other(tmp_path: Path) -> None:
 def broker(tmp_path: Path) -> Path:
     """A broker with the log of a quorum that is lost."""
     servers = {"controller.quorum.bootstrap.servers": "localhost:29001"}
-    node = make_node(tmp_path / "node-9", servers, **BROKER, node_id="9", log_dirs="d1")
+    directories = f"d1,{tmp_path}/node-9/d2"
+    node = make_node(tmp_path / "node-9", servers, **BROKER, node_id="9", log_dirs=directories)
     assert format_node(node).code == 0
     write_log(node / "d1", {0: [voters_batch(0, (1, b"1" * 16)), no_ops(1, 3)]})
     return node
@@ -179,6 +180,8 @@ def test_new_quorum_beside_the_log_of_a_broker(tmp_path: Path, broker: Path) -> 
 
 
 def test_waiting_controllers_go_on_from_the_log_of_a_broker(tmp_path: Path, broker: Path) -> None:
+    """Its other disk has partitions, whose losses count too."""
+    (broker / "d2/orders-0").mkdir()
     nodes = [controller(tmp_path, number) for number in (1, 2)]
     for node in nodes:
         assert format_node(node, "-N").code == 0
@@ -187,7 +190,8 @@ def test_waiting_controllers_go_on_from_the_log_of_a_broker(tmp_path: Path, brok
     every = [read_node(load_config(str(node / PROPERTIES))) for node in (*nodes, broker)]
     (finding,) = [each for each in verify_cluster(every) if each.code == "all-wait"]
 
-    assert f"--from {broker}/d1/__cluster_metadata-0 --voters self --dry-run" in finding.commands[0]
+    sources = f"--from {broker}/d1/__cluster_metadata-0 --from {broker}/d2"
+    assert f"{sources} --voters self --dry-run" in finding.commands[0]
 
 
 def test_newest_log_knows_the_voters(pair: list[Path]) -> None:
