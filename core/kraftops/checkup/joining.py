@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from kraftops.findings.finding import (
@@ -16,6 +16,7 @@ from kraftops.findings.finding import (
     worst,
     worst_first,
 )
+from kraftops.image.verify.beside import MISSING_PARTITION, agreed
 
 _EVIDENCE = 5
 """Places of a finding and effects that are told; the number has all."""
@@ -88,7 +89,7 @@ NodeOf = Callable[[str], int | None]
 def joined(findings: Iterable[Finding], node_of: NodeOf) -> list[Finding]:
     alike: dict[tuple[object, ...], list[Finding]] = defaultdict(list)
     kinds: dict[tuple[str, Place], tuple[object, ...]] = {}
-    for finding in dict.fromkeys(findings):
+    for finding in dict.fromkeys(agreed([*findings])):
         # What a later check says of the same place is as bad as the first says: it knows more.
         kind = kinds.setdefault((finding.code, finding.place), _kind_of(finding))
         alike[kind].append(finding)
@@ -103,6 +104,7 @@ def joined(findings: Iterable[Finding], node_of: NodeOf) -> list[Finding]:
         code, other_path, path = finding.code, f"{other.place.path}/", f"{finding.place.path}/"
         return (
             other.code in _CAUSES_ANYWHERE.get(code, ())
+            or (_is_put_back(other) and _is_before(other, partitions[id(other)], finding))
             or (other.code in _CAUSES.get(code, ()) and nodes[id(other)] == nodes[id(finding)])
             or (
                 other.code in _CAUSES_IN_PLACE.get(code, ())
@@ -110,7 +112,7 @@ def joined(findings: Iterable[Finding], node_of: NodeOf) -> list[Finding]:
                 and other_path.startswith(path)
             )
             or (
-                other.code in _COPIES_OF.get(code, ())
+                other.code in (() if _is_put_back(finding) else _COPIES_OF.get(code, ()))
                 and finding.place.partition_name in partitions[id(other)]
             )
         )
@@ -138,6 +140,19 @@ def _turn(finding: Finding) -> int:
         return 0
     is_urgent = finding.severity in (Severity.LOSS, Severity.STOPS)
     return 1 if is_urgent and finding.code not in _HAPPENED else 2
+
+
+def _is_put_back(finding: Finding) -> bool:
+    """Tell whether a partition is missing whose directory lies beside."""
+    return finding.code == MISSING_PARTITION and bool(finding.commands)
+
+
+def _is_before(missing: Finding, partitions: Collection[str], finding: Finding) -> bool:
+    """Tell whether a finding is about what is put back, or about copies to judge only then."""
+    path, name = finding.place.path, finding.place.partition_name
+    is_of_copies = finding.code in ("records-cut", "damaged-copies") and name in partitions
+    is_evidence = any(fact.source == path for fact in missing.evidence)
+    return finding.code != missing.code and (is_of_copies or is_evidence)
 
 
 def _kind_of(finding: Finding) -> tuple[object, ...]:

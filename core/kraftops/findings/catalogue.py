@@ -16,9 +16,10 @@ from kraftops.findings.finding import Finding, Severity
 
 # No command: a broker that starts without the directory before another one leads may lead with an
 # empty log, and all others then cut theirs.
+_THEN = "lead first; then stop this broker and move the directory away. The broker fetches it again"
 _RESTORE = (
-    "Restore the replica: let an intact one lead first; then stop this broker and move the"
-    " directory away. The broker fetches it again."
+    f"Restore the replica, if another one is intact: let that {_THEN}. Leave an only replica where"
+    " it is: nothing would be fetched."
 )
 
 _MENDED_BY = {
@@ -97,6 +98,7 @@ def with_cure(finding: Finding, partition: str) -> Finding:
         "partition": partition,
         "directory": place.directory,
         "aside": aside_of(place.directory),
+        "kept": os.path.join(aside_of(place.directory), os.path.basename(partition)),
     }
     quoted = {name: shlex.quote(path) for name, path in paths.items()}
     commands = tuple(command.format_map(quoted) for command in row.commands)

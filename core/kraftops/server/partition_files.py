@@ -6,6 +6,7 @@ The rules for files of an interrupted compaction are those of Kafka's `LogLoader
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -14,6 +15,7 @@ from typing import NamedTuple
 from kraftops.errors import DecodeError, SourceError, UsageError
 from kraftops.fileio.mounts import status_of
 from kraftops.fileio.reading import read_small
+from kraftops.findings.finding import Cure
 from kraftops.log.files import (
     METADATA_TOPIC,
     FileKind,
@@ -134,6 +136,36 @@ class PartitionFiles:
         """Whether these are only logs, copied without what lies beside them."""
         is_beside = self.has_epochs or self.has_topic_id
         return not is_beside and not any(segment.indexes for segment in self.segments)
+
+
+def deleted_segments(files: PartitionFiles, spans: Iterable[tuple[int, int]]) -> Cure | None:
+    """Return how to put back the segments with offsets of *spans* that are renamed for deletion.
+
+    A start removes such files (`LogLoader.removeTempFilesAndCollectSwapFiles`).
+    """
+    renamed = [
+        (file.proper_name, name)
+        for name in files.names
+        if (file := file_name(name))
+        and file.renamed == ".deleted"
+        and file.proper_name not in files.names
+    ]
+    limits = list(spans)
+    offsets = {
+        name.partition(".")[0]
+        for name, _ in renamed
+        if name.endswith(".log") and any(first <= offset_in(name) <= last for first, last in limits)
+    }
+    if not offsets:
+        return None
+    directory = shlex.quote(os.path.join(files.path, ""))
+    moves = [
+        f"mv {directory}{old} {directory}{name}"
+        for name, old in renamed
+        if name.partition(".")[0] in offsets
+    ]
+    names = ", ".join(f"{offset}.log.deleted" for offset in sorted(offsets))
+    return Cure(f"put back what the next start would delete: {names}", (" && ".join(moves),))
 
 
 def partition_files(path: str, largest_held: int = LARGEST_OF_LOAD) -> PartitionFiles:

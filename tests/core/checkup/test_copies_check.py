@@ -1,6 +1,7 @@
 """Copies of one partition that several brokers have damaged: the best is named, with one cure."""
 
 import shutil
+import subprocess
 import tarfile
 from pathlib import Path
 
@@ -93,9 +94,11 @@ def test_refused_copy_is_mended_and_never_the_source_of_a_cure(
 
     finding = next(finding for finding in severe(cluster, 101, 103) if finding.place.node == 101)
 
-    assert (finding.code, finding.commands) == ("start-refused", (f"rm {index}",))
+    (command,) = finding.commands
+    assert finding.code == "start-refused"
+    assert command.endswith(f"mv {index} {cluster}/node-101/data.aside/orders-0/")
     assert ("records-cut" in {fact.source for fact in finding.evidence}) == is_newest
-    cure = "mend the copy of orders-0 on broker 101" if is_newest else "delete the index"
+    cure = "mend the copy of orders-0 on broker 101" if is_newest else "move the index away"
     assert finding.cure.startswith(cure)
 
 
@@ -157,6 +160,25 @@ def test_of_two_copies_with_other_records_none_is_called_the_newest(cluster: Pat
     assert all("orders" not in str(broker.gone.partitions) for broker in table.brokers)
     facts = [fact.fact for finding in table.findings for fact in finding.evidence]
     assert "broker 101: it ends at offset 724, epoch 0, noted high watermark 724" in facts
+
+
+@pytest.mark.parametrize("name", ["orders-1.bak", "orders-9", f"orders-1.{7:032x}-delete"])
+def test_missing_partition_that_lies_beside_under_another_name_is_put_back(
+    name: str, cluster: Path
+) -> None:
+    sound = severe(cluster, 101, 103)
+    directory = cluster / "node-101/data/orders-1"
+    directory.rename(directory.with_name(name))
+
+    findings = severe(cluster, 101, 103)
+
+    finding = next(finding for finding in findings if finding.code == "missing-partition")
+    assert f"its records are in {name}, " in finding.text
+    commands = {finding.place.path: finding.commands for finding in findings}
+    assert commands.get(str(directory.with_name(name)), ()) == ()
+    (command,) = finding.commands
+    subprocess.run(["sh", "-c", command], check=True)
+    assert severe(cluster, 101, 103) == sound
 
 
 def test_partition_whose_copies_are_all_missing_is_to_be_restored(cluster: Path) -> None:

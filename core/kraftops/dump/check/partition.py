@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
@@ -23,7 +23,14 @@ from kraftops.dump.check.findings import (
 )
 from kraftops.dump.check.log_walk import Compaction, LogWalk, OffsetGap
 from kraftops.dump.check.records import Reading, check_records
-from kraftops.dump.check.start import Start, absorbed, expected_start, foretold, placed
+from kraftops.dump.check.start import (
+    Start,
+    absorbed,
+    expected_start,
+    foretold,
+    placed,
+    recovering_cure,
+)
 from kraftops.dump.check.tier import Surroundings, TierCheck
 from kraftops.dump.small_files import content_of
 from kraftops.dump.sources.partition_directory import is_whole, no_log
@@ -49,6 +56,7 @@ from kraftops.server.log_directory import LogDirectory
 from kraftops.server.partition_files import (
     TOPIC_ID,
     PartitionFiles,
+    deleted_segments,
     partition_files,
     topic_id_of,
 )
@@ -235,11 +243,36 @@ class _PartitionLook:
             first,
             end,
             tuple(self._findings.losses),
-            tuple(absorbed(map(self._placed, self._findings.all()))),
+            tuple(absorbed(map(self._cured(start), map(self._placed, self._findings.all())))),
             starts=start.starts,
             load=start.load,
             topic_id=to_text(identity) if identity else None,
         )
+
+    def _cured(self, start: Start) -> Callable[[Finding], Finding]:
+        """Return what gives findings of lost records the cure that keeps them, if there is one."""
+        if not self._findings.losses or self._files.folder is None:
+            return lambda finding: finding
+        cures = {}
+        spans = [loss.span for loss in self._findings.losses]
+        if beside := deleted_segments(self._files, spans):
+            cures = dict.fromkeys(("missing-start", "missing-end", "missing-offsets"), beside)
+        end = start.outcome.end_offset if start.outcome else None
+        if end is not None and (
+            cure := recovering_cure(self._files, self._directory, self._settings, end)
+        ):
+            cures |= dict.fromkeys(("start-cuts-log", "missing-end"), cure)
+
+        def cured(finding: Finding) -> Finding:
+            cure = cures.get(finding.code) if finding.severity is Severity.LOSS else None
+            if cure is None:
+                return finding
+            # A recovery cuts off what is torn: the copy is made before.
+            first = "copy the directory, and " if finding.commands else ""
+            commands = (*finding.commands, *cure.commands)
+            return replace(finding, cure=f"{first}{cure.text}", commands=commands)
+
+        return cured
 
     def _placed(self, finding: Finding) -> Finding:
         files = self._files

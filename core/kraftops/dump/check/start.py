@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,8 +14,10 @@ from kraftops.dump.check.findings import Loss, losses_in, lost_text, stake_of
 from kraftops.dump.check.log_walk import LogSpan, Recovery
 from kraftops.dump.check.topics import TopicSettings
 from kraftops.fileio.reading import is_forbidden
+from kraftops.findings.aside import aside_command
 from kraftops.findings.catalogue import with_cure
 from kraftops.findings.finding import (
+    Cure,
     Evidence,
     Finding,
     Place,
@@ -31,6 +34,7 @@ from kraftops.server.loader.contract import (
     Refusal,
 )
 from kraftops.server.loader.load_plan import (
+    CLEAN_SHUTDOWN,
     LOG_START,
     RECOVERY_POINT,
     DamagedCheckpoint,
@@ -43,6 +47,7 @@ from kraftops.server.loader.partition import foretell_partition
 from kraftops.server.loader.text_files import LEADER_EPOCHS
 from kraftops.server.log_directory import Duplicate, LogDirectory
 from kraftops.server.metadata_log.cures import cure_of_unknown_voters
+from kraftops.server.partition_data import partition_data_of
 from kraftops.server.partition_files import PartitionFiles
 
 START_REFUSED = "start-refused"
@@ -184,8 +189,12 @@ def foretold(
     directory: LogDirectory,
     settings: TopicSettings,
     release: str = NEWEST_RELEASE,
+    *,
+    was_clean: bool | None = None,
 ) -> Start:
     """Return what a start with a release of Kafka makes of a partition.
+
+    *was_clean* is as the log directory says, if it is not given.
 
     Raises:
         SourceError: a file cannot be read.
@@ -196,6 +205,8 @@ def foretold(
         outcome = foretell_metadata_log(files.folder, release)
         return Start(files.path, is_known=True, outcomes=(outcome.whole,))
     stops = [directory.plan.was_clean] if directory.has_checkpoints else [False, True]
+    if was_clean is not None:
+        stops = [was_clean]
     tierings = [False, True] if settings.is_tiered is None else [settings.is_tiered]
     name = os.path.basename(os.path.abspath(files.path))
     log_start = directory.offset(LOG_START, files.topic, files.partition) or 0
@@ -208,16 +219,35 @@ def foretold(
                 name,
                 log_start,
                 recovery_point,
-                was_clean,
+                stop,
                 is_tiered,
                 index_interval_bytes=interval,
                 release=release,
             ),
         )
-        for was_clean in stops
+        for stop in stops
         for is_tiered in tierings
     ]
     return Start(files.path, directory.has_checkpoints, tuple(outcomes))
+
+
+def recovering_cure(
+    files: PartitionFiles, directory: LogDirectory, settings: TopicSettings, end: int
+) -> Cure | None:
+    """Return how a start keeps more than up to *end*, where it does not recover after a clean stop.
+
+    Then it finds the end of a log by an index, and ends it before a torn batch by a whole segment.
+    """
+    if not directory.plan.was_clean or directory.holder:
+        return None
+    recovered = foretold(files, directory, settings, was_clean=False).outcome
+    if recovered is None or (recovered.end_offset or 0) <= end:
+        return None
+    return Cure(
+        "remove the clean shutdown marker, so that the start recovers the log: it then ends at"
+        f" offset {recovered.end_offset}",
+        (f"rm {shlex.quote(os.path.join(directory.path, CLEAN_SHUTDOWN))}",),
+    )
 
 
 def expected_start(
@@ -330,11 +360,17 @@ def server_findings(
     names_twice: dict[str, list[str]] = defaultdict(list)
     for directory, (path, topic, number, _), first in twice:
         names_twice[directory.path].append(os.path.basename(path))
+        cure = Cure("move one of them away, with the broker stopped: keep that with the higher end")
+        if (data := partition_data_of(path)) == partition_data_of(first.path):
+            command = aside_command(directory.path, os.path.basename(path))
+            cure = Cure(
+                f"both have {data}: with the broker stopped, move this one away", (command,)
+            )
         yield stop_finding(
             "partition-twice",
             f"it is the same partition as {first.path}: the broker ends",
             Place(directory.node_id, directory.path, topic, number, path),
-            "move one of them away, with the broker stopped: keep the one with the higher end",
+            *cure,
         )
     offline = {
         loads.directory.path

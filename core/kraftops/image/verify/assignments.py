@@ -8,7 +8,6 @@ the assigned one, and tells the controller.
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -17,10 +16,11 @@ from kraftops.display.sizes import NAMES_IN_LINE, first_names, many, named
 from kraftops.engine.metadata_state import PartitionState
 from kraftops.errors import KraftopsError, SourceError
 from kraftops.fileio.reading import is_forbidden
-from kraftops.findings.finding import Finding, Place, Severity, Stake, note_finding
+from kraftops.findings.finding import Evidence, Finding, Place, Severity, Stake, note_finding
 from kraftops.image.load.loading import load
 from kraftops.image.state.findings import LATE_START
 from kraftops.image.state.image import MetadataImage
+from kraftops.image.verify.beside import MISSING_PARTITION, put_back, renamed_directories
 from kraftops.image.verify.directories import (
     NO_STRAYS,
     NO_TOPIC_ID,
@@ -32,7 +32,6 @@ from kraftops.image.verify.directories import (
     misplacement,
 )
 from kraftops.log.files import METADATA_PARTITION
-from kraftops.server.loader.load_plan import FolderKind
 from kraftops.server.partition_files import TOPIC_ID
 from kraftops.storage.logdirs.node import Node
 from kraftops.storage.logdirs.proposals import write_command
@@ -40,7 +39,6 @@ from kraftops.storage.verify.formatting import FormatEvidence, common_cluster_id
 from kraftops.storage.verify.metadata_start import lone_log_findings
 from kraftops.uuids import is_reserved, to_text
 
-MISSING = "missing-partition"
 _OF_LATER_RECORDS = (UNKNOWN_TOPIC, UNKNOWN_PARTITION)
 
 
@@ -120,7 +118,6 @@ def assignment_findings(node: Node, image: MetadataImage) -> Iterator[Finding]:
 def _assignment_findings(node: Node, image: MetadataImage) -> Iterator[Finding]:
     directories = node.data_directories
     present: set[tuple[bytes, int]] = set()
-    deleted: dict[tuple[bytes, int], str] = {}
     for directory in directories:
         for partition in directory.partitions():
             # One that has lost its topic id is told of as such.
@@ -128,8 +125,6 @@ def _assignment_findings(node: Node, image: MetadataImage) -> Iterator[Finding]:
             topic_id = own_id or image.topic_ids.get(partition.topic)
             if topic_id and not partition.is_renamed:
                 present.add((topic_id, partition.number))
-            if topic_id and partition.kind is FolderKind.DELETED:
-                deleted[topic_id, partition.number] = partition.path
             if own_id is None and is_forbidden(os.path.join(partition.path, TOPIC_ID)):
                 continue  # the loading tells it
             owner = DirectoryOwner(
@@ -152,20 +147,15 @@ def _assignment_findings(node: Node, image: MetadataImage) -> Iterator[Finding]:
         for directory in node.directories
         if not directory.is_metadata and directory.exists and not directory.is_readable
     ]
-    for key, partition_state in replicas_on(node.config.node_id, image):
-        if key not in present:
-            topic, number = image.topics[key[0]].name, key[1]
-            finding = missing_partition(node.config.node_id, topic, number, partition_state, paths)
-            finding = _with_failed_directories(finding, failed, partition_state)
-            yield _still_there(finding, deleted[key]) if key in deleted else finding
-
-
-def _still_there(finding: Finding, path: str) -> Finding:
-    """Return that a partition is missing, whose directory waits for its deletion."""
-    place = finding.place
-    command = f"mv {shlex.quote(path)} {shlex.quote(place.path)}"
-    text = f"{finding.text}; the next start deletes {os.path.basename(path)}, which is it"
-    return replace(finding, text=text, cure="before a start, give it its name", commands=(command,))
+    missing = {
+        key: state for key, state in replicas_on(node.config.node_id, image) if key not in present
+    }
+    beside = renamed_directories(directories, image, missing)
+    for key, state in missing.items():
+        topic, number = image.topics[key[0]].name, key[1]
+        finding = missing_partition(node.config.node_id, topic, number, state, paths)
+        finding = _with_failed_directories(finding, failed, state)
+        yield with_directory(finding, beside.get(key))
 
 
 def _with_known_id(finding: Finding, image: MetadataImage) -> Finding:
@@ -196,7 +186,7 @@ def missing_partition(
     holders = _holders(partition)
     if own not in holders:
         problem += f"; the broker fetches it from {named('broker', holders)}"
-        return note_finding(MISSING, problem, place, "leave it")
+        return note_finding(MISSING_PARTITION, problem, place, "leave it")
     others = [broker for broker in holders if broker != own]
     problem += ", in sync: the broker makes an empty one"
     cure = "put its directory back, or restore it from a copy"
@@ -206,7 +196,17 @@ def missing_partition(
             f"; or start {named('broker', others)} first, if kafka-storage compare finds no newer"
             " copy, and wait until it leads"
         )
-    return Finding(MISSING, Severity.LOSS, problem, place, cure)
+    return Finding(MISSING_PARTITION, Severity.LOSS, problem, place, cure)
+
+
+def with_directory(finding: Finding, path: str | None) -> Finding:
+    """Return that a partition is missing, with where its directory is, under another name."""
+    if path is None or not finding.is_severe:
+        return finding
+    text, cure = put_back(path, finding.place.partition_name)
+    evidence = Evidence(path, "it has the id of the topic")
+    text = f"{finding.text}; {text}"
+    return replace(finding, text=text, cure=cure.text, commands=cure.commands, evidence=(evidence,))
 
 
 def _with_failed_directories(
@@ -258,7 +258,7 @@ def format_evidence(
         if node.is_broker and image and not all(directory.meta for directory in node.directories):
             lost = in_sync.setdefault(node.config.node_id, {})
             for finding in assignment_findings(node, image):
-                if finding.code == MISSING and finding.severity is not Severity.NOTE:
+                if finding.code == MISSING_PARTITION and finding.severity is not Severity.NOTE:
                     place = finding.place
                     lost[place.partition_name] = _others_in_sync(image, place)
     return FormatEvidence(nodes, in_sync)

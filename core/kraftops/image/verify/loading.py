@@ -33,6 +33,7 @@ from kraftops.findings.finding import Finding, Place, Severity, stop_finding, un
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.directories import (
     NO_TOPIC_ID,
+    OTHER_DIRECTORY,
     DirectoryOwner,
     is_misnamed,
     misplacement,
@@ -44,7 +45,7 @@ from kraftops.server.loader.load_plan import (
     PartitionLoad,
 )
 from kraftops.server.loader.segment import MOST_BYTES
-from kraftops.server.log_directory import LogDirectory, duplicates
+from kraftops.server.log_directory import Duplicate, LogDirectory, duplicates
 from kraftops.server.partition_files import PartitionFiles, partition_files
 from kraftops.storage.logdirs.node import Node
 
@@ -146,7 +147,7 @@ def _loading_findings(
         directories.append(DirectoryLoads(directory, loads))
     owner = DirectoryOwner(node.config.node_id, None)
     twice = (
-        duplicate
+        _assigned_first(duplicate, node, image)
         for duplicate in duplicates(node.data_directories)
         # A broker renames a stray before it looks for others of its name (`LogManager.loadLog`).
         if image is None or misplacement(image, owner, duplicate.partition) is None
@@ -165,6 +166,18 @@ def _loading_findings(
                 for directory in node.data_directories
             ),
         )
+
+
+def _assigned_first(duplicate: Duplicate, node: Node, image: MetadataImage | None) -> Duplicate:
+    """Return a partition that is there twice; that which the metadata has there is the first."""
+    path = os.path.dirname(duplicate.first.path)
+    directory = next(each for each in node.data_directories if each.path == path)
+    directory_id = directory.meta.directory_id if directory.meta else None
+    owner = DirectoryOwner(node.config.node_id, directory_id)
+    misplaced = image and misplacement(image, owner, duplicate.first)
+    if misplaced and misplaced.code == OTHER_DIRECTORY:
+        return Duplicate(directory, duplicate.first, duplicate.partition)
+    return duplicate
 
 
 def _readable_files(path: str) -> PartitionFiles:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kraftops.display.sizes import many, named
@@ -20,7 +20,8 @@ from kraftops.findings.finding import (
 )
 from kraftops.image.load.loading import load
 from kraftops.image.state.image import MetadataImage
-from kraftops.image.verify.assignments import missing_partition, replicas_on
+from kraftops.image.verify.assignments import missing_partition, replicas_on, with_directory
+from kraftops.image.verify.beside import renamed_directories
 from kraftops.image.verify.directories import (
     OTHER_NAME,
     DirectoryOwner,
@@ -48,7 +49,9 @@ from kraftops.recovery.partitions.copies import (
 from kraftops.recovery.partitions.disk import BrokerDisk, read_disks
 from kraftops.recovery.partitions.losses import (
     UNKNOWN_LEADERS,
+    Assignment,
     LossTotal,
+    PartitionKey,
     PartitionLoss,
     assignments,
     copies_to_be_led,
@@ -63,6 +66,7 @@ from kraftops.recovery.partitions.start_order import (
     start_order,
 )
 from kraftops.recovery.refusal import RecoveryRefused
+from kraftops.server.partition_files import deleted_segments, partition_files
 
 MISSING_END, CONTENT_DIFFERS = "missing-end", "content-differs"
 _CONSEQUENCES = {
@@ -303,6 +307,10 @@ def _incomplete(table: Comparison) -> Iterator[Finding]:
                 brokers = named("broker", sorted(other.broker for other in others))
                 text += f", which {brokers} {'has' if len(others) == 1 else 'have'}"
                 cure = cure._replace(text=f"{WHILE_STOPPED}, {cure.text}")
+            elif beside := deleted_segments(
+                partition_files(copy.place), [(offsets.start, offsets.stop - 1)]
+            ):
+                cure = beside
             yield Finding(
                 code,
                 Severity.LOSS,
@@ -441,10 +449,34 @@ def compare_disks(sources: Sequence[LogSource], *, is_deep: bool = False) -> Com
                 *_gone(table.copies),
                 *_incomplete(table),
                 *_missing(disks, image),
+                *_missing_alone(disks, image, assigned, led),
                 *(finding for disk in disks for finding in disk.findings),
             ]
         ),
     )
+
+
+def _missing_alone(
+    disks: Sequence[BrokerDisk],
+    image: MetadataImage,
+    assigned: Mapping[PartitionKey, Assignment],
+    copies: Sequence[PartitionCopy],
+) -> Iterator[Finding]:
+    """Yield the copies that are missing, and of which the given disks have no other."""
+    missing: dict[int, dict[PartitionKey, PartitionCopy]] = defaultdict(dict)
+    present = {copy.name for copy in copies if not copy.is_missing}
+    for copy in copies:
+        if copy.is_missing and copy.topic_id and copy.name not in present:
+            missing[copy.broker][copy.topic_id, copy.number] = copy
+    for broker, by_key in missing.items():
+        directories = [disk.directory for disk in disks if disk.node_id == broker]
+        beside = renamed_directories(directories, image, by_key)
+        paths = {dir_.meta.directory_id: dir_.java_path for dir_ in directories if dir_.meta}
+        for key, copy in by_key.items():
+            state = assigned[key].state
+            finding = missing_partition(broker, copy.topic, copy.number, state, paths)
+            if finding.is_severe:
+                yield with_directory(finding, beside.get(key))
 
 
 def _missing(disks: Sequence[BrokerDisk], image: MetadataImage) -> Iterator[Finding]:

@@ -8,7 +8,12 @@ from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 
 from kraftops.dump.check.findings import lost_text
-from kraftops.dump.check.start import damaged_checkpoint, expected_start, foretold
+from kraftops.dump.check.start import (
+    damaged_checkpoint,
+    expected_start,
+    foretold,
+    recovering_cure,
+)
 from kraftops.dump.check.topics import TopicSettings
 from kraftops.errors import DecodeError, SourceError
 from kraftops.fileio.reading import read_small
@@ -239,6 +244,13 @@ def _with_end(
         )
         for refusal in start.refusals()
     ]
+    if limit is not None and limit < (copy.high_watermark or 0):
+        cure = recovering_cure(files, directory, _UNTIERED, limit)
+        if cure:
+            text = f"a start ends the log at offset {limit}, before whole batches"
+            refusals.append(
+                Finding("start-cuts-log", Severity.LOSS, text, place, cure.text, cure.commands)
+            )
     return whole, [*refusals, *_cuts(whole, folder, loads, place)]
 
 

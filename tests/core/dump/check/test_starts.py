@@ -5,6 +5,7 @@ The partitions are of a broker 4.3.1 that was stopped, or killed (`running`), or
 
 import os
 import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -392,8 +393,40 @@ def test_end_that_an_index_hides_after_a_clean_stop_is_lost(tmp_path: Path) -> N
     check, _ = checked(folder.parent, "t-0")
     assert check.end == 0
     assert sorted(lost(check)) == [(0, 2), (3, 5)]
-    (evidence,) = finding_of(check, "start-cuts-log").evidence
+    finding = finding_of(check, "start-cuts-log")
+    (evidence,) = finding.evidence
     assert evidence.source == f"{0:020}.index"
+    assert finding.cure.endswith("so that the start recovers the log: it then ends at offset 3")
+    for command in finding.commands:
+        subprocess.run(["sh", "-c", command], check=False, cwd=tmp_path)
+    check, _ = checked(folder.parent, "t-0")
+    assert (check.end, lost(check)) == (3, [(3, 5)])
+
+
+def test_segment_that_waits_for_its_deletion_is_put_back_where_the_log_needs_it(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "logs/t-0"
+    folder.mkdir(parents=True)
+    for name in ("log-start-offset-checkpoint", "cleaner-offset-checkpoint"):
+        (folder.parent / name).write_text("0\n0\n")
+    (folder / "leader-epoch-checkpoint").write_text("0\n1\n0 0\n")
+    for base in range(3):
+        batch = batch_bytes([Record(base, 1, None, bytes(90))])
+        (folder / f"{base:020}.log").write_bytes(batch)
+    (folder / f"{0:020}.log").rename(folder / f"{0:020}.log.deleted")
+
+    check, _ = checked(folder.parent, "t-0")
+
+    finding = next(one for one in check.findings if one.code == "missing-start")
+    assert finding.cure == f"put back what the next start would delete: {0:020}.log.deleted"
+    for command in finding.commands:
+        subprocess.run(["sh", "-c", command], check=True, cwd=tmp_path)
+    check, _ = checked(folder.parent, "t-0")
+    assert (check.start, [one.code for one in check.findings if one.code == "missing-start"]) == (
+        0,
+        [],
+    )
 
 
 def test_partition_that_is_moved_here_can_keep_a_directory_from_loading(stopped: Path) -> None:

@@ -193,10 +193,6 @@ def _file_for_partition(config: Config) -> None:
     path.write_bytes(b"")
 
 
-def _second_copy_away(config: Config) -> None:
-    removed(f"d2/{matching(config, 'd1/kept-*')[0].name}")(config)
-
-
 def _with_its_node_id(config: Config) -> Config:
     quorum = f"1@localhost:{config.ports[CONTROLLER]}"
     return configured({"node.id": "1", "controller.quorum.voters": quorum})(config) or config
@@ -284,7 +280,7 @@ CURES: Mapping[str, Case] = {
     "checkpoint-differs": mended("checkpoint-differs"),
     "no-checkpoint": mended("no-checkpoint"),
     "missing-partition": _case("used", _partition_aside, restored("d1/kept-*")),
-    "partition-twice": _case("used", copied("d1/kept-*", "d2/{name}"), _second_copy_away),
+    "partition-twice": _case("used", copied("d1/kept-*", "d2/{name}")),
     "unknown-directory": _case("two", made("d2/lost+found")),
     "file-for-partition": _case("used", _file_for_partition, restored("d1/kept-*")),
     "unreadable": _case("two", _linked, lambda config: at(config, "d2/.lock").unlink()),

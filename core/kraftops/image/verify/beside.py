@@ -1,0 +1,79 @@
+"""Directories of partitions that are missing, under other names in the same log directories."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from kraftops.findings.finding import Cure, Finding
+from kraftops.image.state.image import MetadataImage
+from kraftops.image.verify.directories import OTHER_DIRECTORY
+from kraftops.server.loader.load_plan import FolderKind, parse_folder_name
+from kraftops.server.log_directory import LogDirectory
+from kraftops.server.partition_files import topic_id_of
+
+MISSING_PARTITION = "missing-partition"
+_FATES = {
+    FolderKind.DELETED: "which the next start deletes",
+    FolderKind.STRAY: "which a start leaves there",
+    FolderKind.CURRENT: "which a start sets aside as a stray",
+    None: "at which a start stops",
+}
+"""What a start makes of a directory by the kind of its name, None of another name."""
+
+PartitionKey = tuple[bytes, int]
+
+
+def renamed_directories(
+    directories: Iterable[LogDirectory], image: MetadataImage, missing: Collection[PartitionKey]
+) -> dict[PartitionKey, str]:
+    """Return the paths of directories that have the topic id of a partition that is missing.
+
+    The number is in their name, or the topic lacks just one partition here.
+    """
+    paths: dict[PartitionKey, str] = {}
+    for directory in directories if missing else ():
+        for name in sorted(directory.folder.directories):
+            path = os.path.join(directory.path, name)
+            topic_id = topic_id_of(path)
+            keys = [key for key in missing if key[0] == topic_id]
+            if not keys or topic_id is None:
+                continue
+            folder, topic = parse_folder_name(name), image.topics[topic_id].name
+            number = re.match(rf"{re.escape(topic)}-(\d+)(?!\d)", name)
+            key = (topic_id, int(number[1])) if number else keys[0]
+            if key not in missing and len(keys) == 1:
+                is_in_place = folder and image.partition(topic_id, folder.partition)
+                key = key if is_in_place else keys[0]
+            if key in keys and not (folder and folder.kind is FolderKind.FUTURE):
+                paths.setdefault(key, path)
+    return paths
+
+
+def put_back(path: str, name: str) -> tuple[str, Cure]:
+    """Return what is said of a missing partition whose directory is at *path*, and its cure."""
+    directory, old = os.path.split(path)
+    folder = parse_folder_name(old)
+    command = shlex.join(("mv", path, os.path.join(directory, name)))
+    text = f"its records are in {old}, {_FATES[folder.kind if folder else None]}"
+    return text, Cure(f"give {old} its name {name} again", (command,))
+
+
+def agreed(findings: Sequence[Finding]) -> list[Finding]:
+    """Return findings without cures that contradict others: of what is put back, or moved away."""
+    cures: Mapping[str, Finding] = {
+        finding.evidence[0].source: finding
+        for finding in findings
+        if finding.code == MISSING_PARTITION and finding.commands and finding.evidence
+    }
+    twice = {finding.place.path for finding in findings if finding.code == "partition-twice"}
+    return [
+        replace(finding, cure=f"{cure.cure}, as [{MISSING_PARTITION}] says", commands=())
+        if (cure := cures.get(finding.place.path)) and finding is not cure
+        else finding
+        for finding in findings
+        if finding.code != OTHER_DIRECTORY or finding.place.path not in twice
+    ]
