@@ -171,7 +171,7 @@ def _loading_findings(
 def _assigned_first(duplicate: Duplicate, node: Node, image: MetadataImage | None) -> Duplicate:
     """Return a partition that is there twice; that which the metadata has there is the first."""
     path = os.path.dirname(duplicate.first.path)
-    directory = next(each for each in node.data_directories if each.path == path)
+    directory = {candidate.path: candidate for candidate in node.data_directories}[path]
     directory_id = directory.meta.directory_id if directory.meta else None
     owner = DirectoryOwner(node.config.node_id, directory_id)
     misplaced = image and misplacement(image, owner, duplicate.first)
