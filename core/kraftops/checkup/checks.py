@@ -82,6 +82,9 @@ def run_checks(
 
 
 _NO_CONFIG = "no server.properties is named"
+_NO_ENDS = (
+    "archives of brokers that run, or were killed, tell where logs end only with the logs of topics"
+)
 _NO_LEADER = "the quorum has no leader that answers"
 
 
@@ -125,12 +128,12 @@ def _disks(examination: Examination) -> str | None:
 
 
 def _whole(examination: Examination) -> str | None:
-    reason = (
-        "the archive is damaged"
-        if examination.damaged_archives
-        else "the archives have no logs of topics"
-    )
+    reason = _unread(examination, "the archives have no logs of topics")
     return _disks(examination) or (None if examination.whole_nodes else reason)
+
+
+def _unread(examination: Examination, reason: str) -> str:
+    return "the archive is damaged" if examination.damaged_archives else reason
 
 
 def _room(examination: Examination) -> str | None:
@@ -154,7 +157,11 @@ def _several(examination: Examination) -> str | None:
 def _stopped(examination: Examination) -> str | None:
     if any(examination.is_running(node) for node in examination.nodes):
         return "a server runs, which truncates its logs itself"
-    return _several(examination) or _whole(examination)
+    brokers = [node for node in examination.nodes if node.is_broker]
+    comparable = [node for node in brokers if node in examination.comparable]
+    is_unknown = len(comparable) < min(2, len(brokers))
+    reason = _unread(examination, _NO_ENDS) if is_unknown else None
+    return _several(examination) or reason
 
 
 def _live(examination: Examination) -> str | None:

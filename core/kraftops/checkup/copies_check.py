@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from kraftops.checkup.disk_checks import kept_from_retention
-from kraftops.checkup.examination import UNKNOWN_NODE, Examination
+from kraftops.checkup.examination import UNKNOWN_NODE, Examination, is_packed
 from kraftops.display.sizes import named
 from kraftops.findings.catalogue import code_of_cure
 from kraftops.findings.finding import Cure, Evidence, Finding, Place, Severity
@@ -56,13 +56,14 @@ def copies(examination: Examination) -> Iterator[Finding]:
 def _sources(examination: Examination) -> list[LogSource]:
     identified = {
         directory.path
-        for node in examination.whole_nodes
+        for node in examination.comparable
         for directory in node.directories
         if node.config.node_id != UNKNOWN_NODE and examination.identities.is_sound(node)
     }
     sources = [source for source in examination.alone if source.folder in identified]
     for node in filter(examination.identities.is_sound, examination.named):
-        sources += sources_of(node.config)
+        if node in examination.comparable or not is_packed(node):
+            sources += sources_of(node.config)
     return sources
 
 

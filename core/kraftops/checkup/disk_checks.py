@@ -202,11 +202,7 @@ def one_cluster(examination: Examination) -> Iterator[Finding]:
 
 def _lower_copies(examination: Examination) -> Iterator[Finding]:
     """Yield the voters without a configuration whose logs lack committed records of others."""
-    stopped = [
-        _as_voter(node)
-        for node in examination.nodes
-        if not (examination.is_running(node) or is_packed(node))
-    ]
+    stopped = [_as_voter(node) for node in examination.nodes if not examination.is_running(node)]
     copied = {node.metadata.place for node in examination.copied}
     for finding in voter_log_findings(stopped):
         if finding.code in _LOWER_LOG and finding.place in copied:

@@ -192,6 +192,22 @@ class Examination:
         ]
 
     @cached_property
+    def comparable(self) -> list[Node]:
+        """The nodes whose copies of partitions can be compared.
+
+        Without logs only the checkpoints of a clean stop tell where these end.
+        """
+        return [
+            node
+            for node in self.nodes
+            if node in self.whole_nodes
+            or (
+                archive_of(node.config.log_dirs[0]) not in self.damaged_archives
+                and all(directory.plan.was_clean for directory in node.data_directories)
+            )
+        ]
+
+    @cached_property
     def directories(self) -> list[tuple[Node, LogDirectory]]:
         """The log directories of whole nodes that can be read."""
         return [

@@ -78,19 +78,29 @@ def test_segments_that_were_not_packed_are_not_missed(left_out: str, tmp_path: P
     assert not [finding for finding in doctor(str(archive)).findings if finding.is_severe]
 
 
-def test_copies_whose_segments_were_not_packed_are_not_compared(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_clean", [False, True])
+def test_copies_whose_segments_were_not_packed_are_compared_after_clean_stops(
+    tmp_path: Path, *, is_clean: bool
+) -> None:
     """Otherwise each partition would seem to lose records, whichever broker starts first."""
     with tarfile.open(CLUSTER) as archive:
         archive.extractall(tmp_path, filter="data")
     archives = [tmp_path / f"{broker}.tar" for broker in (101, 103)]
     for path in archives:
+        if is_clean:
+            directory = tmp_path / f"cluster/node-{path.stem}/data"
+            (directory / ".kafka_cleanshutdown").write_text('{"version":0,"brokerEpoch":1}')
         with tarfile.open(path, "w") as tar:
             for file in (tmp_path / f"cluster/node-{path.stem}").rglob("*"):
                 is_of_topic = file.parent.name != "__cluster_metadata-0"
                 if file.is_file() and not (is_of_topic and file.suffix in (".log", ".index")):
                     tar.add(file, file.relative_to(tmp_path))
 
-    assert "records-cut" not in {code for code, *_ in facts(*archives)}
+    diagnosis = doctor([*map(str, archives)])
+
+    (check,) = (run for run in diagnosis.runs if run.check.name == "copies")
+    assert (str(check.status), *check.findings) == ("done" if is_clean else "skipped",)
+    assert ("tell where logs end" in (check.reason or "")) is not is_clean
 
 
 def test_whole_partitions_and_all_checks_but_of_room_are_done_with_an_archive(
@@ -120,12 +130,22 @@ def test_no_command_changes_an_archive(tmp_path: Path) -> None:
     assert commands == [f"kafka-storage compare {CLUSTER}", f"kraftops incidents {CLUSTER}"]
 
 
-@pytest.mark.parametrize("kind", ["directory", "log.tar.gz", "log.zip"])
-def test_configurations_beside_log_directories_are_used(kind: str, tmp_path: Path) -> None:
-    """Only they tell which controllers vote: two of three that lost their ends would lead."""
+@pytest.mark.parametrize(
+    ("kind", "is_beside_data"),
+    [("directory", False), ("log.tar.gz", False), ("log.tar.gz", True), ("log.zip", False)],
+)
+def test_configurations_beside_log_directories_are_used(
+    kind: str, tmp_path: Path, *, is_beside_data: bool
+) -> None:
+    """Only they tell which controllers vote: two of three that lost their ends would lead.
+
+    A host may be named like a partition.
+    """
     with tarfile.open(CLUSTER) as archive:
         archive.extractall(tmp_path, filter="data")
     cluster = tmp_path / "cluster"
+    for config in cluster.glob("*.properties") if is_beside_data else ():
+        config.rename(cluster / config.stem / "server.properties")
     for node in ("node-1", "node-2"):
         os.truncate(cluster / node / "data/__cluster_metadata-0" / f"{0:020}.log", 3000)
     source = cluster

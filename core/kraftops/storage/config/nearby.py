@@ -10,12 +10,13 @@ from dataclasses import replace
 from kraftops.fileio.mounts import exists, is_directory, is_file, names_in, opened
 from kraftops.fileio.reading import CONFIG_BYTES
 from kraftops.log.files import METADATA_PARTITION
-from kraftops.server.loader.load_plan import parse_folder_name
+from kraftops.server.loader.load_plan import HIGH_WATERMARK
 from kraftops.server.meta_properties import FILE_NAME as META_FILE
 from kraftops.storage.config.server_config import ServerConfig
 
 ROLES = b"process.roles"
 """Every KRaft server has it; other .properties files are of clients."""
+_OF_LOG_DIRECTORY = (META_FILE, METADATA_PARTITION, HIGH_WATERMARK)
 _DEEPEST = 6  # as HOST/opt/kafka/config/kraft/server.properties
 
 
@@ -24,7 +25,7 @@ def configurations_in(folder: str, depth: int = _DEEPEST) -> Iterator[str]:
 
     Log directories are not looked into: they have thousands of partitions.
     """
-    if exists(os.path.join(folder, META_FILE)):
+    if any(exists(os.path.join(folder, name)) for name in _OF_LOG_DIRECTORY):
         return
     with suppress(OSError):  # it cannot be listed
         for name in names_in(folder):
@@ -32,7 +33,7 @@ def configurations_in(folder: str, depth: int = _DEEPEST) -> Iterator[str]:
             if name.endswith(".properties"):
                 if is_file(path) and _is_of_server(path):
                     yield path
-            elif depth and parse_folder_name(name) is None and is_directory(path):
+            elif depth and is_directory(path):
                 yield from configurations_in(path, depth - 1)
 
 
