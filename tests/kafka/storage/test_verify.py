@@ -128,6 +128,7 @@ ELSEWHERE = {
     "no-remote-manager": "tests/kafka/storage/test_release_trials.py",
     "not-foretold": "tests/core/image/verify/test_loading.py",
     "not-writable": "test_directory_that_cannot_be_written_is_found",
+    "older-disks": "tests/core/image/verify/test_older_disks.py",
     "other-broker": "tests/kafka/storage/test_assignments.py",
     "port-in-use": "tests/core/storage/verify/test_binding.py",
     "rival-quorums": "tests/kafka/storage/test_recover_rivals.py",

@@ -455,6 +455,7 @@ DECISIONS: Mapping[str, str] = {
     "txn-index-short": "which replica is right; then as [txn-index-differs]",
     "rival-quorums": "which of the two quorums goes on: the records of the other are given up",
     "two-histories": "which history is wanted: the committed records of the other are given up",
+    "older-disks": "whether the newer disks are anywhere, or which copies go on without them",
     "other-broker": "whether the records are wanted: they are moved to a replica, or copied",
     "foreign-class": "whether the jar is there is known only with its installation",
     "bad-remote-metadata": "another replica or a copy has to have the records",
