@@ -46,9 +46,10 @@ def copies_text(console: Console, comparison: Comparison) -> Iterator[str]:
     yield table_text(console, table_of(BROKER, comparison.brokers, title))
     if comparison.replacements:
         cures = comparison.replacements
-        yield escaped(f"{NO_ORDER}, {'; '.join(cure.text for cure in cures)}.") + "\n"
-        for command in (command for cure in cures for command in cure.commands):
-            yield escaped(f"   {command}") + "\n"
+        texts = "; ".join(cure.text for cure in cures)
+        yield escaped(f"{NO_ORDER.capitalize()}, {texts}.") + "\n"
+        for cure in cures:
+            yield from (escaped(f"   {command}") + "\n" for command in cure.commands)
     for broker in comparison.brokers:
         if broker.gone.partitions:
             names = ", ".join(broker.gone.partitions)

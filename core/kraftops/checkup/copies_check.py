@@ -102,7 +102,7 @@ def _keeping(best: PartitionCopy, leaders: Leaders, table: Comparison) -> Cure:
         return replacement(best, may_lead, table.all_copies)
     if not table.has_order or incomplete:
         targets = incomplete if table.has_order else may_lead
-        before = NO_ORDER[0].lower() + NO_ORDER[1:] if not table.has_order else WHILE_STOPPED
+        before = WHILE_STOPPED if table.has_order else NO_ORDER
         cure = replacement(best, targets, table.all_copies)
         return cure._replace(text=f"{before}, {cure.text}")
     others = [broker for broker in may_lead if broker != best.broker]

@@ -43,6 +43,7 @@ from kraftops.recovery.partitions.copies import (
     MISSING_START,
     PartitionCopy,
     common_end,
+    more_complete,
     newest_by_broker,
     newest_of,
 )
@@ -291,11 +292,7 @@ def _gone(copies: Iterable[ComparedCopy]) -> Iterator[Finding]:
 def _incomplete(table: Comparison) -> Iterator[Finding]:
     """Yield the copies that lack records before their end, with those that have them."""
     for copy in table.all_copies:
-        others = [
-            other
-            for other in table.all_copies
-            if other is not copy and other.name == copy.name and copy.lacks(other)
-        ]
+        others = more_complete(copy, table.all_copies)
         for code, offsets in copy.holes:
             span_text = offsets_text(offsets.start, offsets.stop - 1)
             lacks = "has a wrong checksum at" if code == BAD_BATCH else "lacks"

@@ -13,10 +13,8 @@ from typing import NamedTuple
 from kraftops.dump.check.findings import Span, uncovered
 from kraftops.server.loader.text_files import EpochEntry
 
-_ABOVE_ALL_EPOCHS = 1 << 31  # an epoch is an int32
-
-
 MISSING_START = "missing-start"
+_ABOVE_ALL_EPOCHS = 1 << 31  # an epoch is an int32
 
 
 class Hole(NamedTuple):
@@ -119,6 +117,11 @@ def newest_of(copies: Iterable[PartitionCopy], leaders: Collection[int] = ()) ->
         leaders: the brokers that may lead it.
     """
     return max(copies, key=lambda copy: (*copy.rank, copy.broker in leaders, -copy.broker))
+
+
+def more_complete(copy: PartitionCopy, copies: Iterable[PartitionCopy]) -> list[PartitionCopy]:
+    """Return the copies of the same partition that have some of what a copy lacks."""
+    return [other for other in copies if other.name == copy.name and copy.lacks(other)]
 
 
 def newest_by_broker(copies: Iterable[PartitionCopy]) -> dict[int, PartitionCopy]:

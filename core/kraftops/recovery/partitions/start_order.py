@@ -11,12 +11,12 @@ from kraftops.display.sizes import named
 from kraftops.fileio.mounts import archive_of
 from kraftops.findings.aside import aside_of
 from kraftops.findings.finding import Cure
-from kraftops.recovery.partitions.copies import PartitionCopy, newest_of
+from kraftops.recovery.partitions.copies import PartitionCopy, more_complete, newest_of
 from kraftops.recovery.partitions.losses import PartitionLoss
 from kraftops.server.loader.load_plan import CLEAN_SHUTDOWN
 
 WHILE_STOPPED = "while these brokers are stopped"
-NO_ORDER = f"No order of starts keeps all records: {WHILE_STOPPED}"
+NO_ORDER = f"no order of starts keeps all records: {WHILE_STOPPED}"
 
 
 def start_order(
@@ -31,15 +31,12 @@ def start_order(
     """
     before: dict[int, set[int]] = defaultdict(set)
     losses = list(losses)
-    copies_of: dict[str, list[PartitionCopy]] = defaultdict(list)
-    for loss in losses:
-        copies_of[loss.copy.name].append(loss.copy)
+    copies = [loss.copy for loss in losses]
     for best, leaders in best_copies(losses):
         # As one that was killed registers, the controller takes it out of ISR and ELR, and only the
         # last leader is elected (`ReplicationControlManager.handleUncleanBrokerShutdown`; 4.3.1).
-        is_whole = not any(best.lacks(copy) for copy in copies_of[best.name])
-        may_lead = is_whole and best.is_loaded and best.broker in leaders
-        if not may_lead or (has_elr and not best.was_clean):
+        may_lead = best.is_loaded and best.broker in leaders
+        if not may_lead or more_complete(best, copies) or (has_elr and not best.was_clean):
             return None
         for leader in leaders:
             before[leader] |= {best.broker} - {leader}
@@ -76,19 +73,19 @@ def replacement(
             f"mend the copy of {best.name} on broker {best.broker}, which has the newest records "
             "and which a start refuses; do not move it away, and compare again"
         )
-    of_partition = [copy for copy in copies if copy.name == best.name]
-    others = [leader for leader in sorted(leaders) if leader != best.broker]
-    for other in of_partition:
-        if lacking := best.lacks(other):
-            return Cure(
-                f"no copy of {best.name} has all its records: put the segments with offsets"
-                f" {lacking[0].start} to {lacking[-1].stop - 1} of broker {other.broker} into that"
-                f" of broker {best.broker}, and compare again"
-            )
-    targets = [copy for copy in of_partition if copy.broker in others]
+    copies = list(copies)
+    if others := more_complete(best, copies):
+        other, lacking = others[0], best.lacks(others[0])
+        return Cure(
+            f"no copy of {best.name} has all its records: put the segments with offsets"
+            f" {lacking[0].start} to {lacking[-1].stop - 1} of broker {other.broker} into that"
+            f" of broker {best.broker}, and compare again"
+        )
+    brokers = [leader for leader in sorted(leaders) if leader != best.broker]
+    targets = [copy for copy in copies if copy.name == best.name and copy.broker in brokers]
     is_here = not any(archive_of(copy.place) for copy in (best, *targets))
     return Cure(
-        f"copy {best.name} of broker {best.broker} over that of {named('broker', others)}",
+        f"copy {best.name} of broker {best.broker} over that of {named('broker', brokers)}",
         tuple(_copy_command(best, target) for target in targets if is_here),
     )
 
