@@ -66,6 +66,10 @@ class ReplicaRole(IntEnum):
     """The first replica does not lead; the brokers do not matter."""
 
 
+PartitionKey = tuple[bytes, int]
+"""The id of a topic and the number of a partition."""
+
+
 class PartitionState(NamedTuple):
     """The state of a partition (Kafka's `PartitionRegistration`); it has a directory a replica."""
 
@@ -80,6 +84,11 @@ class PartitionState(NamedTuple):
     leader_recovery_state: int
     leader_epoch: int
     partition_epoch: int
+
+    @property
+    def has_one_replica(self) -> bool:
+        """Whether no other broker has what this one loses."""
+        return len(self.replicas) == 1
 
 
 class TopicEntry(NamedTuple):

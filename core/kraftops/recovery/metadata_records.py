@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kraftops.engine.metadata_state import PartitionState
+from kraftops.engine.metadata_state import PartitionKey, PartitionState
 from kraftops.image.state.findings import OPEN_TRANSACTION
 from kraftops.image.state.image import MetadataImage
 from kraftops.recovery.log_selection import ComparedLog
@@ -26,7 +26,6 @@ from kraftops.recovery.partitions.copies import PartitionCopy, newest_of
 from kraftops.recovery.partitions.disk import BrokerDisk
 from kraftops.recovery.partitions.losses import (
     Assignment,
-    PartitionKey,
     PartitionLoss,
     assignments,
     copies_by_partition,

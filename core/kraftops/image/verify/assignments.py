@@ -13,14 +13,14 @@ from contextlib import suppress
 from dataclasses import replace
 
 from kraftops.display.sizes import NAMES_IN_LINE, first_names, many, named
-from kraftops.engine.metadata_state import PartitionState
+from kraftops.engine.metadata_state import PartitionKey, PartitionState
 from kraftops.errors import KraftopsError, SourceError
 from kraftops.fileio.reading import is_forbidden
-from kraftops.findings.finding import Evidence, Finding, Place, Severity, Stake, note_finding
+from kraftops.findings.finding import Finding, Place, Severity, Stake, note_finding
 from kraftops.image.load.loading import load
 from kraftops.image.state.findings import LATE_START
 from kraftops.image.state.image import MetadataImage
-from kraftops.image.verify.beside import MISSING_PARTITION, put_back, renamed_directories
+from kraftops.image.verify.beside import MISSING_PARTITION, renamed_directories, with_directory
 from kraftops.image.verify.directories import (
     NO_STRAYS,
     NO_TOPIC_ID,
@@ -32,6 +32,7 @@ from kraftops.image.verify.directories import (
     misplacement,
 )
 from kraftops.log.files import METADATA_PARTITION
+from kraftops.server.log_directory import LogDirectory
 from kraftops.server.partition_files import TOPIC_ID
 from kraftops.storage.logdirs.node import Node
 from kraftops.storage.logdirs.proposals import write_command
@@ -75,7 +76,7 @@ def is_whole(image: MetadataImage) -> bool:
 
 def replicas_on(
     node_id: int, image: MetadataImage
-) -> Iterator[tuple[tuple[bytes, int], PartitionState]]:
+) -> Iterator[tuple[PartitionKey, PartitionState]]:
     """Yield topic id, number and state of the partitions that have a replica on a broker.
 
     Raises:
@@ -117,7 +118,7 @@ def assignment_findings(node: Node, image: MetadataImage) -> Iterator[Finding]:
 
 def _assignment_findings(node: Node, image: MetadataImage) -> Iterator[Finding]:
     directories = node.data_directories
-    present: set[tuple[bytes, int]] = set()
+    present: set[PartitionKey] = set()
     for directory in directories:
         for partition in directory.partitions():
             # One that has lost its topic id is told of as such.
@@ -137,11 +138,6 @@ def _assignment_findings(node: Node, image: MetadataImage) -> Iterator[Finding]:
                 path = directory.java_path
                 finding = misplaced_finding(node.config.node_id, path, partition, misplaced)
                 yield _with_known_id(finding, image)
-    paths = {
-        directory.meta.directory_id: directory.java_path
-        for directory in directories
-        if directory.meta
-    }
     failed = [
         directory.java_path
         for directory in node.directories
@@ -150,12 +146,30 @@ def _assignment_findings(node: Node, image: MetadataImage) -> Iterator[Finding]:
     missing = {
         key: state for key, state in replicas_on(node.config.node_id, image) if key not in present
     }
+    yield from missing_findings(node.config.node_id, directories, image, missing, failed)
+
+
+def missing_findings(
+    node_id: int,
+    directories: Sequence[LogDirectory],
+    image: MetadataImage,
+    missing: Mapping[PartitionKey, PartitionState],
+    failed: Sequence[str] = (),
+) -> Iterator[Finding]:
+    """Yield that a broker lacks partitions; those in sync with where their directories are.
+
+    *directories* are those of the broker that can be read, *failed* the paths of the others.
+    """
+    paths = {
+        directory.meta.directory_id: directory.java_path
+        for directory in directories
+        if directory.meta
+    }
     beside = renamed_directories(directories, image, missing)
-    for key, state in missing.items():
-        topic, number = image.topics[key[0]].name, key[1]
-        finding = missing_partition(node.config.node_id, topic, number, state, paths)
+    for (topic_id, number), state in missing.items():
+        finding = _missing_partition(node_id, image.topics[topic_id].name, number, state, paths)
         finding = _with_failed_directories(finding, failed, state)
-        yield with_directory(finding, beside.get(key))
+        yield with_directory(finding, beside.get((topic_id, number)))
 
 
 def _with_known_id(finding: Finding, image: MetadataImage) -> Finding:
@@ -173,7 +187,7 @@ def _with_known_id(finding: Finding, image: MetadataImage) -> Finding:
     return replace(finding, cure=cure, commands=(write_command(path, lines),))
 
 
-def missing_partition(
+def _missing_partition(
     own: int, topic: str, number: int, partition: PartitionState, paths: Mapping[bytes | None, str]
 ) -> Finding:
     assigned = partition.directories[partition.replicas.index(own)]
@@ -197,16 +211,6 @@ def missing_partition(
             " copy, and wait until it leads"
         )
     return Finding(MISSING_PARTITION, Severity.LOSS, problem, place, cure)
-
-
-def with_directory(finding: Finding, path: str | None) -> Finding:
-    """Return that a partition is missing, with where its directory is, under another name."""
-    if path is None or not finding.is_severe:
-        return finding
-    text, cure = put_back(path, finding.place.partition_name)
-    evidence = Evidence(path, "it has the id of the topic")
-    text = f"{finding.text}; {text}"
-    return replace(finding, text=text, cure=cure.text, commands=cure.commands, evidence=(evidence,))
 
 
 def _with_failed_directories(

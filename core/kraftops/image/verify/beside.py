@@ -8,7 +8,8 @@ import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from kraftops.findings.finding import Cure, Finding
+from kraftops.engine.metadata_state import PartitionKey
+from kraftops.findings.finding import Evidence, Finding
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.directories import OTHER_DIRECTORY
 from kraftops.server.loader.load_plan import FolderKind, parse_folder_name
@@ -23,8 +24,6 @@ _FATES = {
     None: "at which a start stops",
 }
 """What a start makes of a directory by the kind of its name, None of another name."""
-
-PartitionKey = tuple[bytes, int]
 
 
 def renamed_directories(
@@ -53,13 +52,20 @@ def renamed_directories(
     return paths
 
 
-def put_back(path: str, name: str) -> tuple[str, Cure]:
-    """Return what is said of a missing partition whose directory is at *path*, and its cure."""
-    directory, old = os.path.split(path)
+def with_directory(finding: Finding, path: str | None) -> Finding:
+    """Return that a partition is missing, with where its directory is, under another name."""
+    if path is None or not finding.is_severe:
+        return finding
+    (directory, old), name = os.path.split(path), finding.place.partition_name
     folder = parse_folder_name(old)
-    command = shlex.join(("mv", path, os.path.join(directory, name)))
-    text = f"its records are in {old}, {_FATES[folder.kind if folder else None]}"
-    return text, Cure(f"give {old} its name {name} again", (command,))
+    fate = _FATES[folder.kind if folder else None]
+    return replace(
+        finding,
+        text=f"{finding.text}; its records are in {old}, {fate}",
+        cure=f"give {old} its name {name} again",
+        commands=(shlex.join(("mv", path, os.path.join(directory, name))),),
+        evidence=(Evidence(path, "it has the id of the topic"),),
+    )
 
 
 def agreed(findings: Sequence[Finding]) -> list[Finding]:

@@ -64,7 +64,7 @@ def with_only_replicas(
         state = (
             image.partition(topic_id, number) if image and topic_id and number is not None else None
         )
-        yield for_only_replica(finding) if state and len(state.replicas) == 1 else finding
+        yield for_only_replica(finding) if state and state.has_one_replica else finding
 
 
 def loading_findings(

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kraftops.display.sizes import many
+from kraftops.display.sizes import NAMES_IN_LINE, first_names, many
 from kraftops.findings.finding import Evidence, Finding, Severity
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.assignments import replicas_on
 from kraftops.storage.logdirs.node import Node
-
-_MOST_NAMES = 5
 
 
 def older_disks(node: Node, image: MetadataImage) -> Iterator[Finding]:
@@ -30,22 +28,19 @@ def older_disks(node: Node, image: MetadataImage) -> Iterator[Finding]:
     has_run = len(registration.addresses) > 1
     if not has_run or end > registration.epoch:
         return
-    names, alone = [], []
-    for (topic_id, number), partition in replicas_on(node_id, image):
-        name = f"{image.topics[topic_id].name}-{number}"
-        names.append(name)
-        if list(partition.replicas) == [node_id]:
-            alone.append(name)
+    states = dict(replicas_on(node_id, image))
+    alone = [
+        f"{image.topics[topic_id].name}-{number}"
+        for (topic_id, number), state in states.items()
+        if state.has_one_replica
+    ]
     text = (
         f"it is of an older time, as of a backup: its metadata log ends at offset {end}, and broker"
         f" {node_id} has run after offset {registration.epoch}"
     )
     if alone:
-        more = f" and {len(alone) - _MOST_NAMES} more" if len(alone) > _MOST_NAMES else ""
-        text += (
-            f"; what came later is lost of {', '.join(alone[:_MOST_NAMES])}{more}, which no other"
-            " broker has"
-        )
+        names = first_names(alone, NAMES_IN_LINE)
+        text += f"; what came later is lost of {names}, which no other broker has"
     yield Finding(
         "older-disks",
         Severity.LOSS,
@@ -53,5 +48,5 @@ def older_disks(node: Node, image: MetadataImage) -> Iterator[Finding]:
         node.metadata.place,
         "put its newer disks back, if they are anywhere; else kafka-storage compare tells what to"
         " start or to copy first: with these it may lead, and cut the others",
-        evidence=(Evidence("metadata", f"{many(len(names), 'partition')} have a replica here"),),
+        evidence=(Evidence("metadata", f"{many(len(states), 'partition')} have a replica here"),),
     )

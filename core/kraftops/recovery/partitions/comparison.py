@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from kraftops.display.sizes import many, named
 from kraftops.dump.check.findings import offsets_text
+from kraftops.engine.metadata_state import PartitionKey, PartitionState
 from kraftops.findings.finding import (
     Cure,
     Evidence,
@@ -20,8 +21,7 @@ from kraftops.findings.finding import (
 )
 from kraftops.image.load.loading import load
 from kraftops.image.state.image import MetadataImage
-from kraftops.image.verify.assignments import missing_partition, replicas_on, with_directory
-from kraftops.image.verify.beside import renamed_directories
+from kraftops.image.verify.assignments import missing_findings, replicas_on
 from kraftops.image.verify.directories import (
     OTHER_NAME,
     DirectoryOwner,
@@ -52,7 +52,6 @@ from kraftops.recovery.partitions.losses import (
     UNKNOWN_LEADERS,
     Assignment,
     LossTotal,
-    PartitionKey,
     PartitionLoss,
     assignments,
     copies_to_be_led,
@@ -460,20 +459,16 @@ def _missing_alone(
     copies: Sequence[PartitionCopy],
 ) -> Iterator[Finding]:
     """Yield the copies that are missing, and of which the given disks have no other."""
-    missing: dict[int, dict[PartitionKey, PartitionCopy]] = defaultdict(dict)
+    missing: dict[int, dict[PartitionKey, PartitionState]] = defaultdict(dict)
     present = {copy.name for copy in copies if not copy.is_missing}
     for copy in copies:
         if copy.is_missing and copy.topic_id and copy.name not in present:
-            missing[copy.broker][copy.topic_id, copy.number] = copy
-    for broker, by_key in missing.items():
+            key = copy.topic_id, copy.number
+            missing[copy.broker][key] = assigned[key].state
+    for broker, states in missing.items():
         directories = [disk.directory for disk in disks if disk.node_id == broker]
-        beside = renamed_directories(directories, image, by_key)
-        paths = {dir_.meta.directory_id: dir_.java_path for dir_ in directories if dir_.meta}
-        for key, copy in by_key.items():
-            state = assigned[key].state
-            finding = missing_partition(broker, copy.topic, copy.number, state, paths)
-            if finding.is_severe:
-                yield with_directory(finding, beside.get(key))
+        findings = missing_findings(broker, directories, image, states)
+        yield from (finding for finding in findings if finding.is_severe)
 
 
 def _missing(disks: Sequence[BrokerDisk], image: MetadataImage) -> Iterator[Finding]:
@@ -489,12 +484,14 @@ def _missing(disks: Sequence[BrokerDisk], image: MetadataImage) -> Iterator[Find
         broker = image.brokers.get(node_id)
         registered = image.broker_state(broker, whole=False)["logDirs"] if broker else ()
         metas = [disk.directory.meta for disk in of_node if disk.directory.meta]
-        if any(meta.directory_id in registered for meta in metas) or len(of_node) < len(registered):
+        is_old = any(meta.directory_id in registered for meta in metas)
+        if is_old or not 0 < len(registered) <= len(of_node):
             continue
         names = {copy.name for disk in of_node for copy in disk.copies}
-        for (topic_id, number), state in replicas_on(node_id, image) if registered else ():
-            topic = image.topics[topic_id].name
-            if f"{topic}-{number}" not in names:
-                finding = missing_partition(node_id, topic, number, state, {})
-                if finding.is_severe:
-                    yield finding
+        states = {
+            (topic_id, number): state
+            for (topic_id, number), state in replicas_on(node_id, image)
+            if f"{image.topics[topic_id].name}-{number}" not in names
+        }
+        findings = missing_findings(node_id, (), image, states)
+        yield from (finding for finding in findings if finding.is_severe)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from kraftops.display.sizes import first_names, many, named
 from kraftops.dump.check.findings import uncovered
-from kraftops.engine.metadata_state import PartitionState
+from kraftops.engine.metadata_state import PartitionKey, PartitionState
 from kraftops.image.state.image import MetadataImage
 from kraftops.recovery.partitions.copies import (
     MISSING_START,
@@ -28,9 +28,6 @@ MEANINGS = {
     "otherwise",
 }
 """What the loss of records of an internal topic means."""
-
-PartitionKey = tuple[bytes, int]
-"""The id of a topic and the number of a partition."""
 
 
 class Assignment(NamedTuple):
