@@ -53,13 +53,15 @@ _CAUSES_IN_PLACE: Mapping[str, frozenset[str]] = {
     "records-cut": frozenset({"start-refused"}),
 }
 """The same for one partition."""
-_COPIES_OF = {
-    code: frozenset({"damaged-copies", "content-differs"})
-    for code in ("start-refused", "start-cuts-log", "missing-partition", "records-cut")
+_COPIES_OF: Mapping[str, frozenset[str]] = {
+    **dict.fromkeys(
+        ("start-refused", "start-cuts-log", "missing-partition", "records-cut"),
+        frozenset({"damaged-copies", "content-differs"}),
+    ),
+    **dict.fromkeys(("missing-end", "damaged-copies"), frozenset({"content-differs"})),
+    # What such a copy lacks, others have, and would lose.
+    "missing-start": frozenset({"damaged-copies", "records-cut"}),
 }
-_COPIES_OF |= {code: frozenset({"content-differs"}) for code in ("missing-end", "damaged-copies")}
-# What such a copy lacks, others have, and would lose.
-_COPIES_OF["missing-start"] = frozenset({"damaged-copies", "records-cut"})
 """Codes of copies of one partition, and those that say what to do with all of them."""
 _BEFORE_ALL = frozenset(
     {"bad-archive", "no-leader", "quorum-lost", "rival-history", "rival-quorums"}
@@ -104,7 +106,7 @@ def joined(findings: Iterable[Finding], node_of: NodeOf) -> list[Finding]:
         code, other_path, path = finding.code, f"{other.place.path}/", f"{finding.place.path}/"
         return (
             other.code in _CAUSES_ANYWHERE.get(code, ())
-            or (_is_put_back(other) and _is_before(other, partitions[id(other)], finding))
+            or (_is_put_back(other) and _waits_for(other, partitions[id(other)], finding))
             or (other.code in _CAUSES.get(code, ()) and nodes[id(other)] == nodes[id(finding)])
             or (
                 other.code in _CAUSES_IN_PLACE.get(code, ())
@@ -131,11 +133,11 @@ def joined(findings: Iterable[Finding], node_of: NodeOf) -> list[Finding]:
             effects[id(cause)].append(finding)
     stands.sort(key=lambda finding: _RANKS.get(finding.code, len(_FIRST)))
     causes = worst_first(_with_effects(finding, effects[id(finding)]) for finding in stands)
-    return sorted(causes, key=_turn)
+    return sorted(causes, key=_order)
 
 
-def _turn(finding: Finding) -> int:
-    """Return when a finding comes: before all, as what is to be mended now, or after it."""
+def _order(finding: Finding) -> int:
+    """Return 0 for what comes before all, 1 for what must be mended now, and 2 for the rest."""
     if finding.code in _BEFORE_ALL:
         return 0
     is_urgent = finding.severity in (Severity.LOSS, Severity.STOPS)
@@ -143,12 +145,12 @@ def _turn(finding: Finding) -> int:
 
 
 def _is_put_back(finding: Finding) -> bool:
-    """Tell whether a partition is missing whose directory lies beside."""
+    """Tell whether a partition is missing, and its directory lies beside: it has a command."""
     return finding.code == MISSING_PARTITION and bool(finding.commands)
 
 
-def _is_before(missing: Finding, partitions: Collection[str], finding: Finding) -> bool:
-    """Tell whether a finding is about what is put back, or about copies to judge only then."""
+def _waits_for(missing: Finding, partitions: Collection[str], finding: Finding) -> bool:
+    """Tell whether a finding is about the directory to put back, or about copies to judge then."""
     path, name = finding.place.path, finding.place.partition_name
     is_of_copies = finding.code in ("records-cut", "damaged-copies") and name in partitions
     is_evidence = any(fact.source == path for fact in missing.evidence)

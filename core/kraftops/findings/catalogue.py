@@ -16,10 +16,10 @@ from kraftops.findings.finding import Finding, Severity
 
 # No command: a broker that starts without the directory before another one leads may lead with an
 # empty log, and all others then cut theirs.
-_THEN = "lead first; then stop this broker and move the directory away. The broker fetches it again"
 _RESTORE = (
-    f"Restore the replica, if another one is intact: let that {_THEN}. Leave an only replica where"
-    " it is: nothing would be fetched."
+    "Restore the replica, if another one is intact: let that lead first; then stop this broker and"
+    " move the directory away. The broker fetches it again. Leave an only replica where it is:"
+    " nothing would be fetched."
 )
 
 _MENDED_BY = {

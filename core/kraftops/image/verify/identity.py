@@ -243,9 +243,10 @@ def copied_file(directory: LogDirectory, image: MetadataImage | None) -> Finding
     It has what the metadata has on one broker, and that is not the one of the file.
     """
     present, claimed = _partitions(directory), directory.node_id
-    brokers = image.brokers if image and claimed is not None else ()
-    owners = [broker for broker in brokers if image and _assigned(image, broker).keys() == present]
-    if len(owners) != 1 or claimed in (None, *owners) or image is None:
+    if image is None or claimed is None:
+        return None
+    owners = [node_id for node_id in image.brokers if _assigned(image, node_id).keys() == present]
+    if len(owners) != 1 or claimed in owners:
         return None
     return _other_file(directory, claimed, owners[0], _assigned_ids(directory, owners[0], image))
 

@@ -17,6 +17,7 @@ from kraftops.dump.check.start import (
     DirectoryLoads,
     Start,
     damaged_checkpoint,
+    expected_start,
     foretold,
     placed,
     server_findings,
@@ -59,11 +60,10 @@ def with_only_replicas(
 ) -> Iterator[Finding]:
     """Yield findings; of partitions with one replica without the advice to fetch it anew."""
     for finding in findings:
-        topic_id = image.topic_ids.get(finding.place.topic or "") if image else None
-        number = finding.place.partition
-        state = (
-            image.partition(topic_id, number) if image and topic_id and number is not None else None
-        )
+        topic, number = finding.place.topic, finding.place.partition
+        state = None
+        if image and number is not None and (topic_id := image.topic_ids.get(topic or "")):
+            state = image.partition(topic_id, number)
         yield for_only_replica(finding) if state and state.has_one_replica else finding
 
 
@@ -235,14 +235,14 @@ def _lacks_segment(files: PartitionFiles, settings: TopicSettings) -> bool:
 def _loses(start: Start, directory: LogDirectory, *, has_start: bool) -> bool:
     """Tell whether a start finds fewer records than other files know of.
 
-    With *has_start* those from the first epoch on should be there.
+    With *has_start* those from the start on that other files tell should be there.
     """
     outcome = start.outcome
     if outcome is None or outcome.end_offset is None or directory.holder:
         return False
     name = directory.plan.folders[os.path.basename(start.path)]
     high = directory.offset(HIGH_WATERMARK, name.topic, name.partition) or 0
-    local_start = outcome.local_start_offset or 0
-    first = min((entry.start_offset for entry in outcome.epochs_read or ()), default=local_start)
-    lacks_start = has_start and first < local_start
-    return lacks_start or high > outcome.end_offset or bool(outcome.deleted_segments)
+    first_epoch = min((entry.start_offset for entry in outcome.epochs_read or ()), default=None)
+    expected = expected_start(directory, name.topic, name.partition, first_epoch)
+    lacks_start = has_start and expected and expected[0] < (outcome.local_start_offset or 0)
+    return bool(lacks_start or high > outcome.end_offset or outcome.deleted_segments)

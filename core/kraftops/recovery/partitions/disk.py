@@ -183,55 +183,20 @@ def _with_end(
     epochs: LeaderEpochs,
     directory: LogDirectory,
 ) -> tuple[PartitionCopy, Sequence[Finding]]:
-    folder, start = files.folder, foretold(files, directory, _UNTIERED)
-    assert folder
+    start = foretold(files, directory, _UNTIERED)
     loads = [outcome for outcome in start.outcomes if outcome.end_offset is not None]
     limit = min((outcome.end_offset or 0 for outcome in loads), default=None)
     bases = tuple(segment.base_offset for segment in files.segments)
-    expected = None
-    if directory.is_topic_tiered(copy.topic) is False and epochs.entries:
-        first_epoch = epochs.entries[0].start_offset
-        expected = expected_start(directory, copy.topic, copy.number, first_epoch)
-    full = [
-        segment
-        for segment in files.segments
-        if files.size_of(segment.log) and (limit is None or segment.base_offset < limit)
-    ]
-    end, times, next_producer_id = bases[-1], [], copy.next_producer_id
-    for batch in _last_batches(folder, full[-1]) if full else ():
-        if limit is not None and batch.last_offset >= limit:
-            break
-        end = max(end, batch.last_offset + 1)
-        times.append(batch.max_timestamp)
-        next_producer_id = max(next_producer_id, batch.producer_id + 1)
-        if batch.leader_epoch > (epochs.latest if epochs.latest is not None else -1):
-            epochs.assign(EpochEntry(batch.leader_epoch, batch.base_offset))
-    end = end if limit is None else limit
-    # The checkpoint is flushed before the records of its last epoch. A start drops epochs that
-    # begin at the end or after it (`LogLoader.load`).
-    epochs.truncate_from_end(end)
-    # A cleaner may leave nothing of a segment.
-    holes = [
-        Hole(MISSING_OFFSETS, range(segment.base_offset, following.base_offset))
-        for segment, following in pairwise(files.segments)
-        if copy.cleaned <= segment.base_offset and not files.size_of(segment.log)
-    ]
-    if expected and expected[0] < bases[0]:
-        holes.insert(0, Hole(MISSING_START, range(expected[0], bases[0])))
+    holes = _holes(copy, files, epochs, directory)
     whole = replace(
-        copy,
+        _with_last_batches(copy, files, epochs, limit),
         start=bases[0],
         bases=bases,
-        holes=tuple(holes),
-        end=end,
+        holes=holes,
         # That of a copy that no start takes is the end of its whole batches.
         is_end_exact=not loads or start.outcome in loads,
-        epochs=epochs.entries,
-        time=max(times, default=None),
-        next_producer_id=next_producer_id,
         is_loaded=len(loads) == len(start.outcomes),
     )
-    place = Place(copy.broker, None, copy.topic, copy.number, copy.place)
     refusals = [
         with_cure(
             refusal.moved(
@@ -244,29 +209,84 @@ def _with_end(
         )
         for refusal in start.refusals()
     ]
-    if limit is not None and limit < (copy.high_watermark or 0):
-        cure = recovering_cure(files, directory, _UNTIERED, limit)
-        if cure:
-            text = f"a start ends the log at offset {limit}, before whole batches"
-            refusals.append(
-                Finding("start-cuts-log", Severity.LOSS, text, place, cure.text, cure.commands)
-            )
-    return whole, [*refusals, *_cuts(whole, folder, loads, place)]
+    return whole, [*refusals, *_cuts(whole, files, directory, loads)]
+
+
+def _holes(
+    copy: PartitionCopy, files: PartitionFiles, epochs: LeaderEpochs, directory: LogDirectory
+) -> tuple[Hole, ...]:
+    """Return the start that is missing, and the segments without bytes before the last."""
+    holes = []
+    if directory.is_topic_tiered(copy.topic) is False and epochs.entries:
+        first_epoch = epochs.entries[0].start_offset
+        expected = expected_start(directory, copy.topic, copy.number, first_epoch)
+        first = files.segments[0].base_offset
+        if expected and expected[0] < first:
+            holes.append(Hole(MISSING_START, range(expected[0], first)))
+    for segment, following in pairwise(files.segments):
+        # A cleaner may leave nothing of a segment.
+        if copy.cleaned <= segment.base_offset and not files.size_of(segment.log):
+            holes.append(Hole(MISSING_OFFSETS, range(segment.base_offset, following.base_offset)))
+    return tuple(holes)
+
+
+def _with_last_batches(
+    copy: PartitionCopy, files: PartitionFiles, epochs: LeaderEpochs, limit: int | None
+) -> PartitionCopy:
+    """Return a copy with what its last batches tell, before the offset where a start ends it."""
+    full = [
+        segment
+        for segment in files.segments
+        if files.size_of(segment.log) and (limit is None or segment.base_offset < limit)
+    ]
+    end, times, next_producer_id = files.segments[-1].base_offset, [], copy.next_producer_id
+    assert files.folder
+    for batch in _last_batches(files.folder, full[-1]) if full else ():
+        if limit is not None and batch.last_offset >= limit:
+            break
+        end = max(end, batch.last_offset + 1)
+        times.append(batch.max_timestamp)
+        next_producer_id = max(next_producer_id, batch.producer_id + 1)
+        if batch.leader_epoch > (epochs.latest if epochs.latest is not None else -1):
+            epochs.assign(EpochEntry(batch.leader_epoch, batch.base_offset))
+    end = end if limit is None else limit
+    # The checkpoint is flushed before the records of its last epoch. A start drops epochs that
+    # begin at the end or after it (`LogLoader.load`).
+    epochs.truncate_from_end(end)
+    return replace(
+        copy,
+        end=end,
+        epochs=epochs.entries,
+        time=max(times, default=None),
+        next_producer_id=next_producer_id,
+    )
 
 
 def _cuts(
-    copy: PartitionCopy, folder: DiskFolder, loads: Sequence[LoadOutcome], place: Place
+    copy: PartitionCopy,
+    files: PartitionFiles,
+    directory: LogDirectory,
+    loads: Sequence[LoadOutcome],
 ) -> Iterator[Finding]:
     """Yield the whole batches that a start cuts off; a torn end is none of them."""
+    assert files.folder
+    place = Place(copy.broker, None, copy.topic, copy.number, copy.place)
+    text = f"a start ends the log at offset {copy.end}"
+    if loads and copy.end < (copy.high_watermark or 0):
+        cure = recovering_cure(files, directory, _UNTIERED, copy.end)
+        if cure:
+            text += ", before whole batches"
+            yield Finding("start-cuts-log", Severity.LOSS, text, place, *cure)
+            return
     ends = [segment.end_offset or 0 for load in loads for segment in load.deleted_segments]
     for cut in {cut for load in loads for cut in load.cuts}:
-        ends += _ends_after(folder, cut)
+        ends += _ends_after(files.folder, cut)
     end = max(ends, default=0)
     if end > copy.end:
         yield Finding(
             "start-cuts-log",
             Severity.LOSS,
-            f"a start ends the log at offset {copy.end}: {lost_text(copy.end, end - 1)}",
+            f"{text}: {lost_text(copy.end, end - 1)}",
             place,
             "another replica may have these records; copy the directory before the broker starts",
             stake=Stake(end - copy.end, 0),
