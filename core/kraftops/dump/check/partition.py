@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
@@ -39,6 +39,7 @@ from kraftops.errors import SourceError
 from kraftops.fileio.mounts import status_of
 from kraftops.findings.catalogue import with_cure
 from kraftops.findings.finding import (
+    Cure,
     Evidence,
     Finding,
     Place,
@@ -243,36 +244,26 @@ class _PartitionLook:
             first,
             end,
             tuple(self._findings.losses),
-            tuple(absorbed(map(self._cured(start), map(self._placed, self._findings.all())))),
+            tuple(absorbed(_cured(map(self._placed, self._findings.all()), self._cures(start)))),
             starts=start.starts,
             load=start.load,
             topic_id=to_text(identity) if identity else None,
         )
 
-    def _cured(self, start: Start) -> Callable[[Finding], Finding]:
-        """Return what gives findings of lost records the cure that keeps them, if there is one."""
+    def _cures(self, start: Start) -> dict[str, Cure]:
+        """Return what keeps the records that are lost, by the codes of findings."""
+        cures: dict[str, Cure] = {}
         if not self._findings.losses or self._files.folder is None:
-            return lambda finding: finding
-        cures = {}
+            return cures
         spans = [loss.span for loss in self._findings.losses]
         if beside := deleted_segments(self._files, spans):
-            cures = dict.fromkeys(("missing-start", "missing-end", "missing-offsets"), beside)
+            cures |= dict.fromkeys(("missing-start", "missing-end", "missing-offsets"), beside)
         end = start.outcome.end_offset if start.outcome else None
         if end is not None and (
             cure := recovering_cure(self._files, self._directory, self._settings, end)
         ):
             cures |= dict.fromkeys(("start-cuts-log", "missing-end"), cure)
-
-        def cured(finding: Finding) -> Finding:
-            cure = cures.get(finding.code) if finding.severity is Severity.LOSS else None
-            if cure is None:
-                return finding
-            # A recovery cuts off what is torn: the copy is made before.
-            first = "copy the directory, and " if finding.commands else ""
-            commands = (*finding.commands, *cure.commands)
-            return replace(finding, cure=f"{first}{cure.text}", commands=commands)
-
-        return cured
+        return cures
 
     def _placed(self, finding: Finding) -> Finding:
         files = self._files
@@ -561,6 +552,19 @@ def _stated(name: str, offset: int | None) -> str:
 def _metadata_file(topic_id: bytes) -> bytes:
     """Return a partition.metadata as a broker writes it."""
     return f"version: 0\ntopic_id: {to_text(topic_id)}".encode()
+
+
+def _cured(findings: Iterable[Finding], cures: Mapping[str, Cure]) -> Iterator[Finding]:
+    """Yield findings, those of lost records with the cure that keeps these."""
+    for finding in findings:
+        cure = cures.get(finding.code) if finding.severity is Severity.LOSS else None
+        if cure is None:
+            yield finding
+            continue
+        # A recovery cuts off what is torn: the copy is made before.
+        first = "copy the directory, and " if finding.commands else ""
+        commands = (*finding.commands, *cure.commands)
+        yield replace(finding, cure=f"{first}{cure.text}", commands=commands)
 
 
 def _unexplained(gaps: list[OffsetGap]) -> Finding:
