@@ -19,7 +19,7 @@ from kraftops.recovery.partitions.comparison import (
     Comparison,
     compare_disks,
 )
-from kraftops.recovery.partitions.content import INSIDE
+from kraftops.recovery.partitions.content import BY_COMPARISON
 from kraftops.recovery.partitions.copies import PartitionCopy, newest_of
 from kraftops.recovery.partitions.losses import PartitionLoss, total_of
 from kraftops.recovery.partitions.start_order import (
@@ -48,7 +48,7 @@ def copies(examination: Examination) -> Iterator[Finding]:
     leaders = {loss.copy.name: loss.leaders for loss in table.losses}
     of_content = [finding for finding in table.findings if finding.code == CONTENT_DIFFERS]
     yield from (replace(finding, commands=(command, *finding.commands)) for finding in of_content)
-    yield from (finding for finding in table.findings if finding.code in INSIDE)
+    yield from (finding for finding in table.findings if finding.code in BY_COMPARISON)
     for finding in (*_damaged(table, leaders, command), *_cut(table, leaders, command)):
         yield kept_from_retention(examination, finding)
 

@@ -181,6 +181,19 @@ def test_missing_partition_that_lies_beside_under_another_name_is_put_back(
     assert severe(cluster, 101, 103) == sound
 
 
+def test_directories_without_numbers_are_put_back_as_no_partition_where_several_are_missing(
+    cluster: Path,
+) -> None:
+    for number in (0, 1):
+        directory = cluster / f"node-101/data/orders-{number}"
+        directory.rename(directory.with_name(f"moved{number}"))
+
+    missing = [finding for finding in losses(cluster, 101) if finding.code == "missing-partition"]
+
+    assert missing
+    assert not [finding for finding in missing if "its records are in" in finding.text]
+
+
 def test_partition_whose_copies_are_all_missing_is_to_be_restored(cluster: Path) -> None:
     for broker in (101, 103):
         shutil.rmtree(cluster / f"node-{broker}/data/orders-1")

@@ -37,18 +37,17 @@ def renamed_directories(
     for directory in directories if missing else ():
         for name in sorted(directory.folder.directories):
             path = os.path.join(directory.path, name)
-            topic_id = topic_id_of(path)
-            keys = [key for key in missing if key[0] == topic_id]
-            if not keys or topic_id is None:
+            topic_id, folder = topic_id_of(path), parse_folder_name(name)
+            numbers = [number for missing_id, number in missing if missing_id == topic_id]
+            if topic_id is None or not numbers or (folder and folder.kind is FolderKind.FUTURE):
                 continue
-            folder, topic = parse_folder_name(name), image.topics[topic_id].name
-            number = re.match(rf"{re.escape(topic)}-(\d+)(?!\d)", name)
-            key = (topic_id, int(number[1])) if number else keys[0]
-            if key not in missing and len(keys) == 1:
-                is_in_place = folder and image.partition(topic_id, folder.partition)
-                key = key if is_in_place else keys[0]
-            if key in keys and not (folder and folder.kind is FolderKind.FUTURE):
-                paths.setdefault(key, path)
+            match = re.match(rf"{re.escape(image.topics[topic_id].name)}-(\d+)(?!\d)", name)
+            number = int(match[1]) if match else None
+            is_in_place = match and folder and image.partition(topic_id, folder.partition)
+            if number not in numbers and len(numbers) == 1 and not is_in_place:
+                number = numbers[0]
+            if number in numbers:
+                paths.setdefault((topic_id, number), path)
     return paths
 
 

@@ -35,8 +35,8 @@ def older_disks(node: Node, image: MetadataImage) -> Iterator[Finding]:
         if state.has_one_replica
     ]
     text = (
-        f"it is of an older time, as of a backup: its metadata log ends at offset {end}, and broker"
-        f" {node_id} has run after offset {registration.epoch}"
+        "it is older than its broker's last run, as from a backup: its metadata log ends at offset"
+        f" {end}, and broker {node_id} has run after offset {registration.epoch}"
     )
     if alone:
         names = first_names(alone, NAMES_IN_LINE)
@@ -46,7 +46,7 @@ def older_disks(node: Node, image: MetadataImage) -> Iterator[Finding]:
         Severity.LOSS,
         text,
         node.metadata.place,
-        "put its newer disks back, if they are anywhere; else kafka-storage compare tells what to"
-        " start or to copy first: with these it may lead, and cut the others",
+        "put its newer disks back, if they still exist; otherwise kafka-storage compare tells what"
+        " to start or copy first: if this broker leads, the others truncate to its old logs",
         evidence=(Evidence("metadata", f"{many(len(states), 'partition')} have a replica here"),),
     )

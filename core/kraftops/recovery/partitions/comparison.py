@@ -234,8 +234,9 @@ def _other_content(table: Comparison) -> Iterator[Finding]:
     """Yield the partitions whose copies have other records at the same offsets."""
     owners: dict[Identity, set[str]] = defaultdict(set)
     for compared in table.copies:
-        for identity in (compared.difference or ())[1:]:
-            owners[identity].add(compared.copy.name)
+        if compared.difference:
+            owners[compared.difference.mine].add(compared.copy.name)
+            owners[compared.difference.theirs].add(compared.copy.name)
     for name in sorted(table.of_other_content):
         copies = [compared for compared in table.copies if compared.copy.name == name]
         other = [compared for compared in copies if compared.difference]

@@ -23,8 +23,8 @@ from kraftops.server.loader.contract import DiskFolder, LogBatch
 from kraftops.server.partition_files import PartitionFiles, SegmentFiles, partition_files
 
 MISSING_OFFSETS, BAD_BATCH = "missing-offsets", "bad-batch"
-INSIDE = (MISSING_OFFSETS, BAD_BATCH)
-"""Codes of what only other copies, or the bytes of a batch, tell of one that a start takes."""
+BY_COMPARISON = (MISSING_OFFSETS, BAD_BATCH)
+"""Codes of holes in a copy that a start takes: other copies tell them, or the bytes of a batch."""
 Identity = tuple[int, int, int, int]
 """First and last offset, epoch and checksum of a batch, equal in all copies."""
 
@@ -40,8 +40,8 @@ class ContentDifference(NamedTuple):
 def with_holes(copies: Sequence[PartitionCopy]) -> list[PartitionCopy]:
     """Return the copies of a partition with what each lacks inside.
 
-    That are segments that another copy has, and the first and the last batch, if the bytes of these
-    do not have the checksum in the header; nothing else is read.
+    These are the segments that only others have, and the first and last batch if their bytes do not
+    match the checksums in their headers. Nothing else is read.
     """
     bases = {base for copy in copies for base in copy.bases}
     return [

@@ -97,14 +97,14 @@ class PartitionCopy:
         """
         return self.epoch, self.end, -sum(len(hole.offsets) for hole in self.holes)
 
-    def lacks(self, other: PartitionCopy, code: str = "") -> list[range]:
+    def lacks(self, other: PartitionCopy, code: str | None = None) -> list[range]:
         """Return the offsets of its holes that another copy has; of holes of one *code*, or all."""
         absent: list[Span] = [(0, other.start - 1), (other.end, max(self.end, other.end))]
         absent += [hole.span for hole in other.holes]
         return [
             range(first, last + 1)
             for hole in self.holes
-            if code in ("", hole.code)
+            if code in (None, hole.code)
             for first, last in uncovered(hole.span, absent)
         ]
 

@@ -93,8 +93,8 @@ def replacement(
 def _copy_command(best: PartitionCopy, target: PartitionCopy) -> str:
     """Return the command that replaces a copy, and keeps it beside its log directory.
 
-    What is copied takes its place at once and whole. A torn end of a broker that was killed is cut
-    by a start without the marker only.
+    The new copy is renamed into place once it is whole. If its broker was killed, its end may be
+    torn: only a start without the marker cuts that off.
     """
     directory, name = os.path.split(target.place)
     new, aside = (shlex.quote(f"{aside_of(directory)}/{end}") for end in (f"{name}.new", ""))

@@ -16,6 +16,8 @@ from kraftops.server.voters import Voter
 from kraftops.storage.format.plan import FormatPlan, Target
 from kraftops.uuids import to_text
 
+_CURE = "format with what is there, or empty the directory"
+
 
 def check_plan(plan: FormatPlan, *, strict: bool = False) -> None:
     """Refuse a plan that cannot be executed in every directory.
@@ -101,9 +103,6 @@ def _check_empty(target: Target, *, force: bool) -> None:
             "which keeps the data",
             code="holds-data",
         )
-
-
-_CURE = "format with what is there, or empty the directory"
 
 
 def check_as_requested(plan: FormatPlan, *, is_standalone: bool) -> None:
