@@ -201,7 +201,7 @@ def _missing_partition(
     if own not in holders:
         problem += f"; the broker fetches it from {named('broker', holders)}"
         return note_finding(MISSING_PARTITION, problem, place, "leave it")
-    others = [broker for broker in holders if broker != own]
+    others = _other_holders(partition, own)
     problem += ", in sync: the broker makes an empty one"
     cure = "put its directory back, or restore it from a copy"
     if others:
@@ -223,8 +223,7 @@ def _with_failed_directories(
     """
     if not failed or finding.severity is Severity.NOTE:
         return finding
-    own = finding.place.node
-    others = [broker for broker in _holders(partition) if broker != own]
+    others = _other_holders(partition, finding.place.node)
     leads = f"{named('broker', others)} can lead it" if others else "it has no leader until then"
     return replace(
         finding,
@@ -233,6 +232,10 @@ def _with_failed_directories(
         f" it makes no empty one, and {leads}",
         cure="restore that directory",
     )
+
+
+def _other_holders(partition: PartitionState, own: int | None) -> list[int]:
+    return [broker for broker in _holders(partition) if broker != own]
 
 
 def _holders(partition: PartitionState) -> list[int]:
@@ -272,7 +275,7 @@ def _others_in_sync(image: MetadataImage, place: Place) -> list[int]:
     assert place.topic is not None
     assert place.partition is not None
     state = image.partition(image.topic_ids[place.topic], place.partition)
-    return [broker for broker in _holders(state) if broker != place.node] if state else []
+    return _other_holders(state, place.node) if state else []
 
 
 def image_for(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from kraftops.findings.finding import Finding, Place, stop_finding
 from kraftops.server.log_directory import LogDirectory
@@ -57,7 +58,7 @@ def _identities(nodes: Sequence[Node]) -> Iterator[Finding]:
 def _shared_directories(nodes: Sequence[Node]) -> Iterator[Finding]:
     """Yield the directories, or ids of directories, of several nodes."""
     owners: dict[str, str] = {}
-    identities: dict[bytes, tuple[Node, LogDirectory]] = {}
+    identities: dict[bytes, _Owned] = {}
     for node in nodes:
         for directory in node.directories:
             path = node.config.path
@@ -68,32 +69,37 @@ def _shared_directories(nodes: Sequence[Node]) -> Iterator[Finding]:
                 yield stop_finding("shared-directory", problem, directory.place, cure)
             elif directory.meta and directory.meta.directory_id:
                 identity = directory.meta.directory_id
-                other, first = identities.setdefault(identity, (node, directory))
-                if other is not node:
-                    yield _id_twice(identity, (node, directory), (other, first))
+                first = identities.setdefault(identity, _Owned(node, directory))
+                if first.node is not node:
+                    yield _id_twice(identity, _Owned(node, directory), first)
 
 
-def _id_twice(
-    identity: bytes, later: tuple[Node, LogDirectory], first: tuple[Node, LogDirectory]
-) -> Finding:
-    """Return that two nodes have one directory id: that of the node that meta.properties names."""
-    copies = [side for side in (later, first) if side[1].node_id != side[0].config.node_id]
+class _Owned(NamedTuple):
+    """A log directory of a node."""
+
+    node: Node
+    directory: LogDirectory
+
+
+def _id_twice(identity: bytes, later: _Owned, first: _Owned) -> Finding:
+    """Return that two nodes have one directory id; the copy has the node id of the other."""
+    copies = [side for side in (later, first) if side.directory.node_id != side.node.config.node_id]
     copied = copies[0] if len(copies) == 1 else later
     original = first if copied is later else later
-    text = f"its directory id {to_text(identity)} is also the id of {original[1].java_path}"
+    text = f"its directory id {to_text(identity)} is also the id of {original.directory.java_path}"
     if len(copies) == 1:
-        node_id = copied[0].config.node_id
+        node_id = copied.node.config.node_id
         cure = (
             f"it is the copy, and the other is right: put the directory of node {node_id} back; if "
             "that is lost, keep the copy elsewhere, and see what verify says without it"
         )
     else:
         cure = "one of them is a copy: find out which, and put the directory of its node back"
-    return stop_finding("directory-id-twice", text, copied[1].place, cure)
+    return stop_finding("directory-id-twice", text, copied.directory.place, cure)
 
 
 def _static_voters(nodes: Sequence[Node]) -> Iterator[Finding]:
-    # The odd one is told, which with a majority of its own would elect another leader.
+    # The odd one is named: with a majority of its own it would elect another leader.
     texts = Counter(_static_text(node.config.voters) for node in nodes)
     usual = texts.most_common(1)[0][0]
     first = next(node.config for node in nodes if _static_text(node.config.voters) == usual)
