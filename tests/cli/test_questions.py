@@ -10,6 +10,7 @@ import pytest
 from kraftops_cli.root import root
 from tests.helpers.doctor.seeds import aged
 from tests.helpers.logs.log_directories import REAL
+from tests.helpers.nodes.example_cluster import example_cluster
 from tests.helpers.nodes.node_directories import PROPERTIES, STATIC, make_node
 from tests.helpers.tools.console import KRAFTOPS, run_here
 
@@ -45,8 +46,7 @@ ANSWERS = (
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The disks of the small cluster, with an archive of all of them beside."""
     folder = tmp_path_factory.mktemp("cluster")
-    with tarfile.open("docs/cluster.tar.gz") as archive:
-        archive.extractall(folder, filter="data")
+    example_cluster(folder)
     return Path(shutil.copy("docs/cluster.tar.gz", folder / "cluster")).parent
 
 

@@ -12,6 +12,7 @@ import pytest
 from kraftops.storage.config.host import LocalKafka
 from tests.helpers.logs.incidents import INCIDENT, incident_directory
 from tests.helpers.logs.log_directories import REAL
+from tests.helpers.nodes.example_cluster import example_cluster
 from tests.helpers.nodes.node_directories import PROPERTIES, STATIC, format_node, make_node
 from tests.helpers.tools.console import KRAFTOPS, Done, run_here
 
@@ -72,8 +73,7 @@ def test_refused_configuration_does_not_hide_the_rest(tmp_path: Path) -> None:
 @pytest.fixture
 def damaged_cluster(tmp_path: Path) -> Path:
     """The small cluster of the documentation, where a start of node 103 would cut orders-1."""
-    with tarfile.open("docs/cluster.tar.gz") as archive:
-        archive.extractall(tmp_path, filter="data")
+    example_cluster(tmp_path)
     log = tmp_path / f"cluster/node-103/data/orders-1/{0:020}.log"
     content = bytearray(log.read_bytes())
     content[len(content) // 2] ^= 1
@@ -270,8 +270,7 @@ def test_missing_configuration_is_told_as_such() -> None:
 
 
 def test_lost_quorum_is_printed_before_the_losses_of_partitions(tmp_path: Path) -> None:
-    with tarfile.open("docs/cluster.tar.gz") as archive:
-        archive.extractall(tmp_path, filter="data")
+    example_cluster(tmp_path)
     for node in ("node-1", "node-2"):
         shutil.rmtree(tmp_path / "cluster" / node / "data")
         (tmp_path / "cluster" / node / "data").mkdir()

@@ -4,7 +4,6 @@ import json
 import re
 import shutil
 import subprocess
-import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import pytest
 from kraftops_cli.storage.compare import compare
 from tests.helpers.logs.metadata_logs import no_ops, write_log
 from tests.helpers.nodes.broker_disks import ORDERS, broker_disk
+from tests.helpers.nodes.example_cluster import example_cluster, exchange
 from tests.helpers.nodes.lost_quorums import BEGINNING
 from tests.helpers.nodes.node_directories import storage
 
@@ -38,9 +38,7 @@ def compared(folder: Path, *paths: Path, code: int) -> dict[str, Any]:
 
 def test_two_damaged_copies_that_need_each_other_have_no_order_of_start(tmp_path: Path) -> None:
     """Bytes that are read at a wrong position have any offset: 291 records were 139,853,825."""
-    with tarfile.open("docs/cluster.tar.gz") as archive:
-        archive.extractall(tmp_path, filter="data")
-    top = tmp_path / "cluster"
+    top = example_cluster(tmp_path)
     first, third = top / "node-101/data", top / "node-103/data"
     log = first / f"orders-0/{0:020}.log"
     raw = log.read_bytes()
@@ -93,12 +91,9 @@ def test_text_has_the_total_first(tmp_path: Path) -> None:
 
 
 def test_exchanged_meta_properties_are_named_instead_of_cures_of_copies(tmp_path: Path) -> None:
-    with tarfile.open("docs/cluster.tar.gz") as archive:
-        archive.extractall(tmp_path, filter="data")
+    example_cluster(tmp_path)
     disks = [tmp_path / f"cluster/node-{broker}/data" for broker in (101, 102)]
-    texts = [(disk / "meta.properties").read_text() for disk in disks]
-    for disk, text in zip(disks, reversed(texts), strict=True):
-        (disk / "meta.properties").write_text(text)
+    exchange(*(disk / "meta.properties" for disk in disks))
 
     done = storage(tmp_path, "compare", *map(str, disks))
 

@@ -11,6 +11,7 @@ from kraftops.library.diagnoses import doctor
 from tests.helpers.doctor.seeds import REAL_DISKS
 from tests.helpers.logs.bundles import KINDS, files_in
 from tests.helpers.logs.log_directories import REAL
+from tests.helpers.nodes.example_cluster import example_cluster
 from tests.helpers.tools.console import KRAFTOPS, run_here
 
 CLUSTER = "docs/cluster.tar.gz"
@@ -34,8 +35,7 @@ def packed(folder: Path, archive: Path, left_out: str = "nothing") -> Path:
 
 
 def test_archive_of_a_cluster_has_the_findings_of_its_directories(tmp_path: Path) -> None:
-    with tarfile.open(CLUSTER) as archive:
-        archive.extractall(tmp_path, filter="data")
+    example_cluster(tmp_path)
 
     in_directories = facts(*sorted((tmp_path / "cluster").glob("node-*/data")))
 
@@ -83,8 +83,7 @@ def test_copies_whose_segments_were_not_packed_are_compared_after_clean_stops(
     tmp_path: Path, *, is_clean: bool
 ) -> None:
     """Otherwise each partition would seem to lose records, whichever broker starts first."""
-    with tarfile.open(CLUSTER) as archive:
-        archive.extractall(tmp_path, filter="data")
+    example_cluster(tmp_path)
     archives = [tmp_path / f"{broker}.tar" for broker in (101, 103)]
     for path in archives:
         if is_clean:
@@ -106,8 +105,7 @@ def test_copies_whose_segments_were_not_packed_are_compared_after_clean_stops(
 def test_whole_partitions_and_all_checks_but_of_room_are_done_with_an_archive(
     tmp_path: Path,
 ) -> None:
-    with tarfile.open(CLUSTER) as archive:
-        archive.extractall(tmp_path, filter="data")
+    example_cluster(tmp_path)
 
     diagnosis = doctor(CLUSTER, deep=True)
 
@@ -141,9 +139,7 @@ def test_configurations_beside_log_directories_are_used(
 
     A host may be named like a partition.
     """
-    with tarfile.open(CLUSTER) as archive:
-        archive.extractall(tmp_path, filter="data")
-    cluster = tmp_path / "cluster"
+    cluster = example_cluster(tmp_path)
     for config in cluster.glob("*.properties") if is_beside_data else ():
         config.rename(cluster / config.stem / "server.properties")
     for node in ("node-1", "node-2"):
@@ -188,8 +184,7 @@ def test_an_archive_that_is_cut_short_is_read_as_far_as_it_goes(tmp_path: Path) 
 def test_bit_that_flipped_in_an_archive_is_no_damage_of_disks(
     position: float, tmp_path: Path
 ) -> None:
-    with tarfile.open(CLUSTER) as archive:
-        archive.extractall(tmp_path, filter="data")
+    example_cluster(tmp_path)
     path = packed(tmp_path / "cluster/node-101", tmp_path / "d.tar.gz")
     content = bytearray(path.read_bytes())
     content[int(position * len(content)) if position > 0 else int(position)] ^= 0x10

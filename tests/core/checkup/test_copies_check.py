@@ -2,7 +2,6 @@
 
 import shutil
 import subprocess
-import tarfile
 from pathlib import Path
 
 import pytest
@@ -14,14 +13,13 @@ from kraftops.dump.check.directories import CheckRequest, check_directories
 from kraftops.findings.finding import Finding
 from kraftops.recovery.node_copies import LogSource
 from kraftops.recovery.partitions.comparison import compare_disks
+from tests.helpers.nodes.example_cluster import example_cluster, exchange
 
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Path:
     """Brokers 101 and 103 are in sync for orders-1 up to 724, broker 102 has it up to 602."""
-    with tarfile.open("docs/cluster.tar.gz") as archive:
-        archive.extractall(tmp_path, filter="data")
-    return tmp_path / "cluster"
+    return example_cluster(tmp_path)
 
 
 def damage(cluster: Path, broker: int, share: float) -> None:
@@ -36,10 +34,13 @@ def losses(cluster: Path, *brokers: int, is_deep: bool = False) -> list[Finding]
     return [finding for finding in findings if finding.severity == "loss"]
 
 
-def severe(cluster: Path, *brokers: int, is_deep: bool = False) -> list[Finding]:
+def sources(cluster: Path, *brokers: int) -> list[LogSource]:
     folders = [str(cluster / f"node-{broker}/data") for broker in brokers]
-    sources = [LogSource(folder, folder) for folder in folders]
-    examination = Examination(sources=sources, is_deep=is_deep)
+    return [LogSource(folder, folder) for folder in folders]
+
+
+def severe(cluster: Path, *brokers: int, is_deep: bool = False) -> list[Finding]:
+    examination = Examination(sources=sources(cluster, *brokers), is_deep=is_deep)
     diagnosis = diagnosis_of(examination, run_checks(examination, CHECKS), Selection())
     return [finding for finding in diagnosis.findings if finding.is_severe]
 
@@ -102,16 +103,10 @@ def test_refused_copy_is_mended_and_never_the_source_of_a_cure(
     assert finding.cure.startswith(cure)
 
 
-def exchanged(disk: Path) -> None:
-    (disk / "orders-0").rename(disk / "x")
-    (disk / "orders-1").rename(disk / "orders-0")
-    (disk / "x").rename(disk / "orders-1")
-
-
 def test_one_broker_with_exchanged_directories_tells_that_nothing_need_be_lost(
     cluster: Path,
 ) -> None:
-    exchanged(cluster / "node-101/data")
+    exchange(*(cluster / f"node-101/data/orders-{number}" for number in (0, 1)))
 
     (finding,) = losses(cluster, 101)
 
@@ -125,15 +120,12 @@ def test_exchanged_meta_properties_are_told_where_one_broker_alone_has_something
 ) -> None:
     """Broker 103 has mail-0, and 101 nothing that 103 lacks; moved by hand, no checkpoint has it."""
     metas = [cluster / f"node-{broker}/data/meta.properties" for broker in (101, 103)]
-    texts = [meta.read_text() for meta in metas]
-    for meta, text in zip(metas, reversed(texts), strict=True):
-        meta.write_text(text)
-    found = [finding for finding in severe(cluster, 101, 103) if finding.code != "broker-down"]
+    exchange(*metas)
+    findings = [finding for finding in severe(cluster, 101, 103) if finding.code != "broker-down"]
 
-    assert {finding.code for finding in found} == {"other-node-id"}
-    assert "its content that of node 101" in found[0].text
-    for meta, text in zip(metas, texts, strict=True):
-        meta.write_text(text)
+    assert {finding.code for finding in findings} == {"other-node-id"}
+    assert "its content that of node 101" in findings[0].text
+    exchange(*metas)
     (cluster / "node-103/data/mail-0").rename(cluster / "node-101/data/mail-0")
     codes = {finding.code for finding in severe(cluster, 101, 103)}
     assert "other-node-id" not in codes
@@ -149,10 +141,9 @@ def test_check_of_a_parent_checks_the_log_directories_in_it(cluster: Path) -> No
 
 
 def test_of_two_copies_with_other_records_none_is_called_the_newest(cluster: Path) -> None:
-    exchanged(cluster / "node-103/data")
-    folders = [str(cluster / f"node-{broker}/data") for broker in (101, 103)]
+    exchange(*(cluster / f"node-103/data/orders-{number}" for number in (0, 1)))
 
-    table = compare_disks([LogSource(folder, folder) for folder in folders])
+    table = compare_disks(sources(cluster, 101, 103))
 
     disputed = [copy for copy in table.copies if copy.copy.name in ("orders-0", "orders-1")]
     assert not any(copy.is_newest for copy in disputed)
@@ -226,20 +217,12 @@ def test_exchanged_directories_of_partitions_are_told_by_their_batches(
     assert "copy neither over the other" in finding.cure
 
 
-def exchange(cluster: Path, *names: str) -> None:
-    first, second = (cluster / "node-101/data" / name for name in names)
-    first.rename(cluster / "aside")
-    second.rename(first)
-    (cluster / "aside").rename(second)
-
-
 def test_exchanged_directories_are_first_and_no_copy_of_theirs_is_the_newest(cluster: Path) -> None:
-    exchange(cluster, "orders-0", "orders-1")
+    exchange(*(cluster / f"node-101/data/orders-{number}" for number in (0, 1)))
     shutil.rmtree(cluster / "node-103/data/orders-1")
     shutil.copytree(cluster / "node-101/data/orders-0", cluster / "node-103/data/orders-1")
-    folders = [str(cluster / f"node-{broker}/data") for broker in (101, 102, 103)]
 
-    table = compare_disks([LogSource(folder, folder) for folder in folders])
+    table = compare_disks(sources(cluster, 101, 102, 103))
     (finding,) = severe(cluster, 101, 102, 103)
 
     assert (finding.code, finding.count) == ("content-differs", 2)
@@ -252,10 +235,9 @@ def test_exchanged_directories_are_first_and_no_copy_of_theirs_is_the_newest(clu
 
 
 def test_exchanged_directories_of_topics_are_told_by_their_topic_ids(cluster: Path) -> None:
-    exchange(cluster, "orders-0", "payments-0")
-    folders = [str(cluster / f"node-{broker}/data") for broker in (101, 102)]
+    exchange(*(cluster / f"node-101/data/{name}-0" for name in ("orders", "payments")))
 
-    table = compare_disks([LogSource(folder, folder) for folder in folders])
+    table = compare_disks(sources(cluster, 101, 102))
     first, *_ = severe(cluster, 101, 102)
 
     assert (first.code, first.count) == ("other-name", 2)

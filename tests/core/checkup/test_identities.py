@@ -1,7 +1,6 @@
 """Directories of one node id: copies of a directory are told from two servers with one id."""
 
 import shutil
-import tarfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from kraftops.findings.finding import Finding
 from kraftops.recovery.node_copies import LogSource
 from kraftops.storage.config.host import LocalKafka
 from kraftops.storage.logdirs.node import Node
+from tests.helpers.nodes.example_cluster import example_cluster
 from tests.helpers.nodes.node_directories import storage
 
 OTHER_ID = "AAAAAAAAAAAAAAAAAAAAAg"
@@ -21,9 +21,7 @@ OTHER_ID = "AAAAAAAAAAAAAAAAAAAAAg"
 @pytest.fixture
 def brokers(tmp_path: Path) -> Path:
     """The small cluster of the documentation, with a copy of the disk of broker 101."""
-    with tarfile.open("docs/cluster.tar.gz") as archive:
-        archive.extractall(tmp_path, filter="data")
-    top = tmp_path / "cluster"
+    top = example_cluster(tmp_path)
     shutil.copytree(top / "node-101/data", top / "copy")
     return top
 

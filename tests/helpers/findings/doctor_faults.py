@@ -3,7 +3,6 @@
 import datetime as dt
 import os
 import shutil
-import tarfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import chdir
 from functools import partial
@@ -28,6 +27,7 @@ from tests.helpers.logs.metadata_logs import feature, records_batch, write_log
 from tests.helpers.logs.random_logs import new_record, uuid
 from tests.helpers.logs.written import time_index_bytes
 from tests.helpers.nodes.assigned_partitions import D1, assigned, broker, topic, write_meta
+from tests.helpers.nodes.example_cluster import example_cluster
 from tests.helpers.nodes.node_directories import PROPERTIES, STATIC, format_node, make_node
 from tests.helpers.wire.certificates import authority
 from tests.helpers.wire.moving_cluster import MovingCluster
@@ -137,8 +137,7 @@ def _cordoned(_: Path) -> set[str]:
 
 def _three_disks(change: Callable[[Sequence[Path]], object], folder: Path) -> set[str]:
     """Examine the disks of the documentation's brokers after a change."""
-    with tarfile.open("docs/cluster.tar.gz") as archive:
-        archive.extractall(folder, filter="data")
+    example_cluster(folder)
     disks = [folder / f"cluster/node-{broker}/data" for broker in (101, 102, 103)]
     change(disks)
     return examined(*disks)

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import tarfile
 from contextlib import chdir
 from pathlib import Path
 
@@ -29,6 +28,7 @@ from tests.helpers.nodes.assigned_partitions import (
     read,
     topic,
 )
+from tests.helpers.nodes.example_cluster import example_cluster
 from tests.helpers.nodes.node_directories import CLUSTER_ID
 
 OTHER = uuid(1 << 99)
@@ -210,8 +210,7 @@ def test_newest_metadata_of_a_cluster_counts(tmp_path: Path) -> None:
 
 def test_partitions_are_not_judged_by_a_log_that_lost_its_end(tmp_path: Path) -> None:
     """A broker fetches the rest before it loads them."""
-    with tarfile.open("docs/cluster.tar.gz") as archive:
-        archive.extractall(tmp_path, filter="data")
+    example_cluster(tmp_path)
     log = tmp_path / f"cluster/node-101/data/__cluster_metadata-0/{0:020}.log"
     os.truncate(log, 3000)
     with chdir(tmp_path / "cluster"):

@@ -1,11 +1,11 @@
 """Exchanged disks are told from exchanged meta.properties by partitions and votes."""
 
 import shlex
-import tarfile
 from pathlib import Path
 
 import pytest
 
+from tests.helpers.nodes.example_cluster import example_cluster, exchange
 from tests.helpers.nodes.node_directories import storage
 
 META = "data/meta.properties"
@@ -14,15 +14,7 @@ META = "data/meta.properties"
 @pytest.fixture
 def cluster(tmp_path: Path) -> Path:
     """The small cluster of the documentation."""
-    with tarfile.open("docs/cluster.tar.gz") as archive:
-        archive.extractall(tmp_path, filter="data")
-    return tmp_path / "cluster"
-
-
-def exchange(first: Path, second: Path) -> None:
-    kept = first.rename(first.with_name("kept"))
-    second.rename(first)
-    kept.rename(second)
+    return example_cluster(tmp_path)
 
 
 def severe(cluster: Path, *nodes: int) -> list[str]:

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import tarfile
 from collections.abc import Iterator
 from contextlib import chdir
 from pathlib import Path
@@ -15,6 +14,7 @@ from kraftops.storage.config.host import LocalKafka
 from kraftops.storage.config.server_config import load_config
 from kraftops.storage.logdirs.node import read_node
 from kraftops.storage.verify.configurations import load_configs
+from tests.helpers.nodes.example_cluster import example_cluster
 from tests.helpers.nodes.node_directories import storage
 
 IDS = 1, 2, 3, 101, 102, 103
@@ -25,9 +25,7 @@ CLUSTER_ID = "MkU3OEVBNTcwNTJENDM2Qk"
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[Path]:
     """The small cluster of the documentation: static voters 1, 2, 3, brokers 101 to 103."""
-    with tarfile.open("docs/cluster.tar.gz") as archive:
-        archive.extractall(tmp_path, filter="data")
-    with chdir(tmp_path / "cluster"):
+    with chdir(example_cluster(tmp_path)):
         yield Path()
 
 
