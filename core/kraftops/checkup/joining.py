@@ -102,10 +102,16 @@ def joined(findings: Iterable[Finding], node_of: NodeOf) -> list[Finding]:
     }
     nodes = {id(finding): _node(finding, node_of) for finding in grouped}
 
+    lossy = {
+        nodes[id(finding)]
+        for finding in grouped
+        if finding.code == "missing-partition" and finding.severity is Severity.LOSS
+    }
+
     def is_cause(other: Finding, finding: Finding) -> bool:
         code, other_path, path = finding.code, f"{other.place.path}/", f"{finding.place.path}/"
         return (
-            other.code in _CAUSES_ANYWHERE.get(code, ())
+            (other.code in _CAUSES_ANYWHERE.get(code, ()) and nodes[id(finding)] not in lossy)
             or (_is_put_back(other) and _waits_for(other, partitions[id(other)], finding))
             or (other.code in _CAUSES.get(code, ()) and nodes[id(other)] == nodes[id(finding)])
             or (

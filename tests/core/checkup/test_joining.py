@@ -73,6 +73,18 @@ def test_effect_is_evidence_of_its_cause_on_the_same_node() -> None:
     assert [fact.source for fact in second.evidence] == ["server-stops"]
 
 
+def test_lost_quorum_hides_no_broker_that_has_lost_partitions() -> None:
+    quorum = finding("quorum-lost", Severity.STOPS)
+    voter = finding("not-formatted", Severity.STOPS, node=1)
+    broker = finding("not-formatted", Severity.STOPS, node=103)
+    lost = finding("missing-partition", Severity.LOSS, node=103)
+
+    first, second = joined([voter, broker, lost, quorum], lambda _: None)
+
+    assert [fact.source for fact in first.evidence] == ["not-formatted"]
+    assert (second.place.node, second.severity) == (103, Severity.LOSS)
+
+
 def test_node_with_both_roles_that_is_down_is_one_finding() -> None:
     down = [finding(code, node=1) for code in ("voter-down", "broker-down")]
 

@@ -52,6 +52,7 @@ class PartitionCopy:
         is_missing: whether there is none: the broker makes it anew, and empty.
         is_loaded: whether a start takes it; its broker cannot serve another one.
         was_clean: whether its log directory was stopped in order.
+        is_packed: whether it is in an archive.
     """
 
     broker: int
@@ -72,6 +73,7 @@ class PartitionCopy:
     is_missing: bool = False
     is_loaded: bool = True
     was_clean: bool = True
+    is_packed: bool = False
 
     def __str__(self) -> str:
         high_watermark = self.high_watermark

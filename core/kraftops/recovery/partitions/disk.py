@@ -16,6 +16,7 @@ from kraftops.dump.check.start import (
 )
 from kraftops.dump.check.topics import TopicSettings
 from kraftops.errors import DecodeError, SourceError
+from kraftops.fileio.mounts import archive_of
 from kraftops.fileio.reading import read_small
 from kraftops.findings.catalogue import with_cure
 from kraftops.findings.finding import Finding, Place, Severity, Stake
@@ -160,6 +161,7 @@ def _read(
         next_producer_id=_next_producer_id(files.snapshots),
         cleaned=_cleaned(directory, files),
         was_clean=directory.plan.was_clean,
+        is_packed=archive_of(partition.path) is not None,
     )
     if files.segments:
         return _with_end(copy, files, epochs, directory)

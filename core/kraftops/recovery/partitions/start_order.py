@@ -8,7 +8,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from kraftops.display.sizes import named
-from kraftops.fileio.mounts import archive_of
 from kraftops.findings.aside import aside_of
 from kraftops.findings.finding import Cure
 from kraftops.recovery.partitions.copies import PartitionCopy, more_complete, newest_of
@@ -83,7 +82,7 @@ def replacement(
         )
     brokers = [leader for leader in sorted(leaders) if leader != best.broker]
     targets = [copy for copy in copies if copy.name == best.name and copy.broker in brokers]
-    is_here = not any(archive_of(copy.place) for copy in (best, *targets))
+    is_here = not any(copy.is_packed for copy in (best, *targets))
     return Cure(
         f"copy {best.name} of broker {best.broker} over that of {named('broker', brokers)}",
         tuple(_copy_command(best, target) for target in targets if is_here),
@@ -97,9 +96,12 @@ def _copy_command(best: PartitionCopy, target: PartitionCopy) -> str:
     torn: only a start without the marker cuts that off.
     """
     directory, name = os.path.split(target.place)
-    new, aside = (shlex.quote(f"{aside_of(directory)}/{end}") for end in (f"{name}.new", ""))
+    beside = os.path.join(aside_of(directory), name)
+    aside, new, old = map(
+        shlex.quote, (f"{aside_of(directory)}/", f"{beside}.new", f"{beside}.replaced")
+    )
     source, place = shlex.quote(f"{best.place}/."), shlex.quote(target.place)
-    moves = [] if target.is_missing else [f"mv {place} {aside}"]
+    moves = [] if target.is_missing else [f"mv {place} {old}"]
     steps = [f"mkdir -p {aside}", f"mkdir {new}", f"cp -a {source} {new}", *moves]
     steps.append(f"mv {new} {place}")
     if not best.was_clean:

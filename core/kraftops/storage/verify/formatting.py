@@ -139,9 +139,11 @@ def _format(node: Node, cluster_id: str | None, evidence: FormatEvidence) -> Cur
         text = "format it, with -N if other controllers have the metadata"
     elif node.is_controller and not node.is_only_voter and not has_log:
         text = "format it if the cluster is new, or if most of the voters have their logs"
-    elif not node.is_controller and not has_log:
+    is_new = node.metadata.meta is None and not any(other.meta for other in node.directories)
+    if is_new and node.is_broker and not node.is_only_voter and not has_log:
+        other = "another" if node.is_controller else "a"
         text = (
-            "name the log of a controller, too: which partitions it should have is unknown; if "
-            "it is new, format it"
+            f"name the log of {other} controller, too: which partitions it should have is unknown; "
+            f"if it is new, {text}"
         )
     return format_cure(text, node.config.path, cluster_id, *options)

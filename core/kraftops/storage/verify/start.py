@@ -147,6 +147,10 @@ def _restore(
     lines = meta_lines(own_id, cluster_id, _known_directory_id(node, directory, evidence))
     command = write_command(directory.meta_path, lines)
     text = f"restore it from a copy, or write {', '.join(lines)}"
+    has_others = any(other is not node and other.log.is_used for other in evidence.nodes)
+    if directory.is_metadata and node.is_controller and not (node.is_only_voter or has_others):
+        # With its old voters it would lead beside a quorum that was recovered to others.
+        text += "; first name the log of another controller, which tells of a recovery without it"
     return Cure(text, () if safe_cluster_id(cluster_id) is None else (command,))
 
 

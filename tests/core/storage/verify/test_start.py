@@ -153,6 +153,19 @@ def test_new_controller_may_join_a_quorum_that_has_metadata(tmp_path: Path) -> N
     assert "format it, with -N if other controllers have the metadata" in remedy
 
 
+def test_broker_with_a_controller_is_not_formatted_without_the_log_of_another(
+    tmp_path: Path,
+) -> None:
+    roles = {
+        "process_roles": "broker,controller",
+        "listeners": "PLAINTEXT://:29092,CONTROLLER://:29093",
+    }
+    node = make_node(tmp_path / "node", DYNAMIC, **roles)
+
+    remedies = {finding.remedy for finding in verified(node) if finding.code == "not-formatted"}
+    assert any("name the log of another controller, too" in remedy for remedy in remedies)
+
+
 def test_file_in_the_place_of_a_directory(static: Path) -> None:
     shutil.rmtree(static / "d2")
     (static / "d2").touch()
