@@ -205,7 +205,7 @@ impl PyScan {
     fn look(
         &mut self,
         py: Python,
-        data: &[u8],
+        buffer: &[u8],
         start: usize,
         position: i64,
     ) -> PyResult<(usize, Vec<SeenBatch>)> {
@@ -216,10 +216,10 @@ impl PyScan {
             let records = inflated.as_ref().map(|records| records.bytes(py));
             let scan = &mut self.scan;
             let step =
-                guarded(|| py.detach(|| scan.look(data, &mut next, base, records, &mut seen)))?;
+                guarded(|| py.detach(|| scan.look(buffer, &mut next, base, records, &mut seen)))?;
             drop(inflated.take()); // before the next ones are inflated
             if let Step::Inflate(codec, from, to) = step {
-                let stored = data.get(from..to).unwrap_or(b"");
+                let stored = buffer.get(from..to).unwrap_or(b"");
                 inflated = self.inflater.get().records(py, codec, stored)?;
             }
             if inflated.is_none() {

@@ -19,6 +19,8 @@ _CODECS = range(5)
 _MEBIBYTE = 1 << 20
 _HOUR = 3_600_000
 
+# Read when this is loaded: a command may go on as a user who cannot read this package.
+_GROUP_RULES = packaged_text(__file__, "group_rules.txt").splitlines()
 _RELATIONS = {
     ">=": (ge, "must be greater than or equal to"),
     "<=": (le, "must be less than or equal to"),
@@ -51,7 +53,7 @@ def _check_groups(settings: Settings) -> None:
     _check_assignors(settings, "group.consumer.assignors", ("uniform", "range"))
     _check_codec(settings, "offsets.topic.compression.codec")
     _check_assignors(settings, "group.share.assignors", ("simple",))
-    for rule in packaged_text(__file__, "group_rules.txt").splitlines():
+    for rule in _GROUP_RULES:
         key, relation, other = rule.split(" ")
         if relation == "=":
             _check_single(settings, key)

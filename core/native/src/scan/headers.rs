@@ -1,6 +1,6 @@
 //! The rows of a batch whose header tells the columns that are asked for: its records are not read.
 //!
-//! `kraftops.engine.reference.header_rows` has the same rules.
+//! `kraftops.engine.reference.row_scan.told_records` has the same rules.
 use super::{MAX_ROWS, OutputForm, Scan, ScanRequest};
 use crate::batch::{HEADER_SIZE, Header};
 use crate::row::{Cell, Column as C};
