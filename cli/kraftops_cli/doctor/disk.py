@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from kraftops.disk.totals import DiskUsage, Total
     from kraftops.disk.usage import DirectoryUsage
     from kraftops.disk.why import Broker, Why
-    from kraftops.errors import SourceError
+    from kraftops.errors import KraftopsError
     from kraftops.storage.config.host import LocalKafka
     from kraftops_terminal.console import Console
 
@@ -86,7 +86,7 @@ def disk(terminal: Terminal, options: DiskOptions) -> int:
         _tell(terminal, options, DiskUsage(_of_brokers(options, terminal)))
         return 0
     kafkas = options.nodes(terminal)
-    skipped: list[SourceError] = []
+    skipped: list[KraftopsError] = []
     with options.opened_sources(terminal, skipped) as sources:
         brokers = [*_brokers(kafkas, [source.folder for source in sources])]
         if named is not None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kraftops.checkup.checks import CheckRun
     from kraftops.checkup.diagnosis import Diagnosis, Selection
     from kraftops.checkup.examination import Examination
-    from kraftops.errors import SourceError
+    from kraftops.errors import KraftopsError
     from kraftops_terminal.console import Console
 
 
@@ -81,7 +81,7 @@ def doctor(terminal: Terminal, options: DoctorOptions) -> int:
     path, flags = options.html, OutputFlags(overwrite=options.overwrite)
     if path is not None:
         refuse_output(path, flags)
-    skipped: list[SourceError] = []
+    skipped: list[KraftopsError] = []
     with ExitStack() as stack:
         examination = Examination(
             options.nodes(terminal),

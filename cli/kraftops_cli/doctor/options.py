@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kraftops.dump.sources.missing import refuse_configurations, refuse_missing
-from kraftops.errors import SourceError, UsageError
+from kraftops.errors import KraftopsError, UsageError
 from kraftops.log.files import file_name, has_bundle_name
 from kraftops.server.nearby import log_directories_in
 from kraftops.storage.config.host import LocalKafka, kafka_of_this_host
@@ -60,18 +60,18 @@ class ExaminedOptions:
         return [path for name in self.names for path in log_directories_in(name)]
 
     def opened_sources(
-        self, terminal: Terminal, skipped: list[SourceError]
+        self, terminal: Terminal, skipped: list[KraftopsError]
     ) -> AbstractContextManager[list[LogSource]]:
         """Return the log directories that are named, also those in archives, as a context.
 
         What cannot be read of an archive is told, and added to *skipped*.
 
         Raises:
-            RecoveryRefused: an archive cannot be read, or has no log directory.
+            RecoveryRefused: an archive cannot be read, or none has a log directory.
         """
         from kraftops.recovery.node_copies import opened_sources
 
-        def skip(error: SourceError) -> None:
+        def skip(error: KraftopsError) -> None:
             skipped.append(error)
             terminal.failure(error)
 

@@ -9,7 +9,8 @@ from enum import StrEnum
 from functools import partial
 
 from kraftops.checkup import cluster_checks, copies_check, disk_checks, quorum_check
-from kraftops.checkup.examination import Examination
+from kraftops.checkup.examination import UNKNOWN_NODE, Examination
+from kraftops.display.sizes import named
 from kraftops.errors import KraftopsError, with_code
 from kraftops.fileio.mounts import archive_of
 from kraftops.findings.finding import Finding
@@ -29,6 +30,8 @@ class Check:
     seconds: float
     find: Callable[[Examination], Iterable[Finding]]
     why_not: Applies
+    lacking: Applies = lambda _: None
+    """Returns what it cannot judge for lack of files, and why; None if all is there."""
 
 
 class Status(StrEnum):
@@ -50,6 +53,8 @@ class CheckRun:
     reason: str | None = None
     is_unreachable: bool = False
     """Whether it failed because nobody answered."""
+    lacks_files: bool = False
+    """Whether it was skipped, or left something out, for lack of files."""
 
     @property
     def has_failed(self) -> bool:
@@ -85,6 +90,8 @@ _NO_CONFIG = "no server.properties is named"
 _NO_ENDS = (
     "archives of brokers that run, or were killed, tell where logs end only with the logs of topics"
 )
+_NO_VOTERS = "no file tells which nodes vote: -c names the server.properties of a controller"
+_DAMAGED = "the archive is damaged"
 _NO_LEADER = "the quorum has no leader that answers"
 
 
@@ -92,7 +99,10 @@ def _run(examination: Examination, run: CheckRun) -> None:
     try:
         run.reason = run.check.why_not(examination)
         run.status = Status.SKIPPED if run.reason else Status.DONE
+        lacking = run.check.lacking(examination)
+        run.lacks_files = lacking is not None and run.reason in (None, lacking)
         if not run.reason:
+            run.reason = lacking
             if examination.access is not None:
                 examination.access.renew_deadline()
             run.findings = findings = list[Finding]()
@@ -128,12 +138,8 @@ def _disks(examination: Examination) -> str | None:
 
 
 def _whole(examination: Examination) -> str | None:
-    reason = _unread(examination, "the archives have no logs of topics")
+    reason = _DAMAGED if examination.damaged_archives else "the archives have no logs of topics"
     return _disks(examination) or (None if examination.whole_nodes else reason)
-
-
-def _unread(examination: Examination, reason: str) -> str:
-    return "the archive is damaged" if examination.damaged_archives else reason
 
 
 def _room(examination: Examination) -> str | None:
@@ -160,8 +166,27 @@ def _stopped(examination: Examination) -> str | None:
     brokers = [node for node in examination.nodes if node.is_broker]
     comparable = [node for node in brokers if node in examination.comparable]
     is_unknown = len(comparable) < min(2, len(brokers))
-    reason = _unread(examination, _NO_ENDS) if is_unknown else None
+    reason = _without_ends(examination) or _DAMAGED if is_unknown else None
     return _several(examination) or reason
+
+
+def _without_ends(examination: Examination) -> str | None:
+    """Return which brokers have copies that cannot be compared; damaged archives are told."""
+    ids = [
+        node.config.node_id
+        for node in examination.nodes
+        if node.is_broker
+        and node not in examination.comparable
+        and node.config.node_id != UNKNOWN_NODE
+        and archive_of(node.config.log_dirs[0]) not in examination.damaged_archives
+    ]
+    return f"not of {named('broker', ids)}: {_NO_ENDS}" if ids else None
+
+
+def _without_voters(examination: Examination) -> str | None:
+    used = [node for node in examination.nodes if node.log.is_used]
+    is_known = len(used) < 2 or any(node.voters or node.static_voters for node in used)
+    return None if is_known else _NO_VOTERS
 
 
 def _live(examination: Examination) -> str | None:
@@ -196,8 +221,10 @@ CHECKS = (
           _named),
     Check("start", "what a start makes of disks", 120, disk_checks.start, _disks),
     Check("partitions", "all bytes of partitions", 86_400, disk_checks.partitions, _deep),
-    Check("cluster", "nodes against each other", 60, disk_checks.one_cluster, _several),
-    Check("copies", "copies of partitions on several brokers", 120, copies_check.copies, _stopped),
+    Check("cluster", "nodes against each other", 60, disk_checks.one_cluster, _several,
+          _without_voters),
+    Check("copies", "copies of partitions on several brokers", 120, copies_check.copies, _stopped,
+          _without_ends),
     Check("metadata", "metadata and features", 60, disk_checks.metadata, _disks),
     Check("quorum", "voters and leader of the quorum that runs", 60, quorum_check.quorum, _live),
     Check("problems", "partitions without all replicas", 60, cluster_checks.problems,

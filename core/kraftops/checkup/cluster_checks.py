@@ -133,7 +133,10 @@ def _logged_problems(examination: Examination, image: MetadataImage) -> Iterator
 
 
 def _problem_finding(problem: Problem, *, is_note: bool = False) -> Finding:
+    """Return the finding of a problem; a broker that was stopped in order is a note."""
     kind = _KINDS[problem.cause]
+    if is_note:  # whose replicas need no other place
+        kind = kind._replace(cure="start it", command="")
     counts = Counter(affected.state for affected in problem.affected)
     severity = Severity.RISK
     if kind.is_note or is_note:
@@ -152,7 +155,7 @@ def _problem_finding(problem: Problem, *, is_note: bool = False) -> Finding:
         f"{text}: {states}",
         Place(node=problem.broker, topic=topics[0] if len(topics) == 1 else None),
         kind.cure,
-        (f"kafka-cluster {command}",),
+        (f"kafka-cluster {command}",) if command else (),
         tuple(Evidence("topics", topic) for topic in topics[:5]),
         "producers or consumers of these stand still" if severity is Severity.STOPS else "",
     )

@@ -77,7 +77,11 @@ class Diagnosis:
         prefix = "incomplete: " if failed and done else ""
         severe = [finding for finding in self.findings if finding.is_severe]
         suffix = f"; {many(self.omitted, 'finding')} not shown" if self.omitted else ""
-        suffix += f"; {many(len(failed), 'check')} could not be made" if failed else ""
+        partial = [run for run in self.runs if run.lacks_files]
+        unmade = len(failed) + sum(run.status is Status.SKIPPED for run in partial)
+        suffix += f"; {many(unmade, 'check')} could not be made" if unmade else ""
+        names = ", ".join(run.check.name for run in partial if run.status is Status.DONE)
+        suffix += f"; not of all nodes: {names}" if names else ""
         if not severe:
             notes = f", {many(count, 'note')}" if (count := len(self.findings)) else ""
             if failed and not done:
@@ -173,7 +177,8 @@ CHECK = (
     text("status", "done; skipped: nothing to look at; failed; given-up: it took too long",
          values=[str(status) for status in Status], column=Column("STATUS"),
          cell=lambda run: Styled(str(run.status), _STYLES.get(run.status, "bad"))),
-    text("reason", "why it was not done", may_be_null=True, column=folded("REASON")),
+    text("reason", "why it was not done, or what it leaves out", may_be_null=True,
+         column=folded("REASON")),
 )  # fmt: skip
 DOCTOR = Answer(
     (

@@ -43,7 +43,7 @@ from kraftops.storage.bootstrap.releases import METADATA_VERSION, by_level
 from kraftops.storage.logdirs import inspector
 from kraftops.storage.logdirs.node import Node, directory_owners
 from kraftops.storage.verify.cluster import verify_cluster
-from kraftops.storage.verify.metadata_start import lone_log_findings
+from kraftops.storage.verify.metadata_start import lone_log_findings, lost_by_all
 from kraftops.storage.verify.quorum import quorum_state_findings
 from kraftops.storage.verify.rival_quorums import rival_findings
 from kraftops.storage.verify.start import verify_node, with_cluster_ids
@@ -61,6 +61,7 @@ _OVERDUE_MS = 3_600_000
 """Twelve checks of `log.retention.check.interval.ms`: then retention does not work."""
 _SERVER = "HOST:PORT"
 """What stands in commands for an address that is not known."""
+_NO_ADDRESS = ("", 0)
 _LOWER_LOG = frozenset({"behind", "rival-history"})
 _OWN_STATE = frozenset({"running"})
 """Findings of `verify` that are right for a server that is to start, and usual of one that runs."""
@@ -107,6 +108,12 @@ def directories(examination: Examination) -> Iterator[Finding]:
 
 def start(examination: Examination) -> Iterator[Finding]:
     """Yield what keeps nodes from starting with all their data."""
+    yield from lost_by_all(_logs(examination), examination.nodes)
+    yield from _starts(examination)
+
+
+def _logs(examination: Examination) -> Iterator[Finding]:
+    """Yield what starts make of metadata logs and of the files beside partitions."""
     packed = [node for node in examination.configured if is_packed(node)]
     evidence = format_evidence(examination.nodes, examination.images)
     for node, cluster_id in with_cluster_ids(examination.configured):
@@ -128,7 +135,6 @@ def start(examination: Examination) -> Iterator[Finding]:
         if not (examination.is_running(node) or is_packed(node)):
             # An archive may be of a server that ran, and its files of several moments.
             yield from _metadata_start(node)
-    yield from _starts(examination)
 
 
 def _metadata_start(node: Node) -> Iterator[Finding]:
@@ -210,10 +216,14 @@ def _lower_copies(examination: Examination) -> Iterator[Finding]:
 
 
 def _as_voter(node: Node) -> Node:
-    """Return a node with the role that its metadata log has for it."""
-    if all(voter.node_id != node.config.node_id for voter in node.voters):
-        return node
-    return replace(node, config=replace(node.config, roles=node.config.roles | {"controller"}))
+    """Return a node with the voters of its quorum, and the role that they have for it."""
+    config, ids = node.config, frozenset(voter.node_id for voter in node.voters)
+    if not ids and not config.voters and node.log.is_used:
+        ids = node.static_voters
+        config = replace(config, voters=dict.fromkeys(ids, _NO_ADDRESS))
+    if config.node_id in ids:
+        config = replace(config, roles=config.roles | {"controller"})
+    return replace(node, config=config)
 
 
 def metadata(examination: Examination) -> Iterator[Finding]:

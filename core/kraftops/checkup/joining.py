@@ -29,8 +29,8 @@ _CAUSES: Mapping[str, frozenset[str]] = {
     **dict.fromkeys(("unknown-topic", "unknown-partition", "other-name"), _LOST_METADATA),
     # An empty disk has none.
     "missing-partition": frozenset({"not-formatted"}),
-    # The log ends where the damage begins.
-    "metadata-log-lost": frozenset({"damage"}),
+    # The log ends where the damage begins; what to do for its end is what keeps all records.
+    "metadata-log-lost": frozenset({"damage", "rival-history"}),
     "disk-full-soon": frozenset({"retention-stuck"}),
     "directory-failed": frozenset({"directory-silent", "disk-full-soon"}),
     "incident": frozenset({"broker-down", "directory-failed"}),

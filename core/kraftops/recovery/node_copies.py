@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from kraftops.dump.small_files import is_small_file
-from kraftops.errors import DecodeError, SourceError
+from kraftops.errors import DecodeError, KraftopsError, SourceError
 from kraftops.fileio.mounts import (
     Folder,
     Mount,
@@ -47,8 +47,8 @@ _HOST = "hostname"
 _SEGMENT = re.compile(r"\d{20}\.(log|index|snapshot)", re.ASCII)
 _LOG_FILE = re.compile(r"\d{20}[.-].+|quorum-state", re.ASCII)
 
-OnSkipped = Callable[[SourceError], None]
-"""Takes the error of a member of an archive that is left out, as a link."""
+OnSkipped = Callable[[KraftopsError], None]
+"""Takes the error of an archive that is left out, or of a member of it, as a link."""
 
 
 class LogSource(NamedTuple):
@@ -83,18 +83,28 @@ def opened_sources(
 ) -> Iterator[list[LogSource]]:
     """Yield the log directories of each name; archives are open as long as the context lasts.
 
-    *takes_damaged* reads what is left of damaged archives; the rest goes to *on_skipped*.
+    *takes_damaged* reads what is left of damaged archives; the rest goes to *on_skipped*, and so do
+    archives without a log directory, as of empty disks, if another name has one.
 
     Raises:
         RecoveryRefused: a file or directory does not exist.
         RecoveryRefused: it is not an archive, or has no log directory.
     """
     with ExitStack() as stack:
-        yield [
-            source
-            for name in names
-            for source in _sources(name, stack, on_skipped, takes_damaged=takes_damaged)
-        ]
+        sources: list[LogSource] = []
+        empty: list[RecoveryRefused] = []
+        for name in names:
+            try:
+                sources += _sources(name, stack, on_skipped, takes_damaged=takes_damaged)
+            except RecoveryRefused as refusal:
+                if not takes_damaged or refusal.code != "no-log":
+                    raise
+                empty.append(refusal)
+        if empty and not sources:
+            raise empty[0]
+        for error in empty:
+            on_skipped(RecoveryRefused(error.code, f"{error.message}: it is left out"))
+        yield sources
 
 
 def _sources(

@@ -12,6 +12,7 @@ import pytest
 from kraftops.storage.config.host import LocalKafka
 from tests.helpers.logs.incidents import INCIDENT, incident_directory
 from tests.helpers.logs.log_directories import REAL
+from tests.helpers.logs.random_logs import new_record
 from tests.helpers.nodes.example_cluster import example_cluster
 from tests.helpers.nodes.node_directories import PROPERTIES, STATIC, format_node, make_node
 from tests.helpers.tools.console import KRAFTOPS, Done, run_here
@@ -55,6 +56,18 @@ def test_finding_has_evidence_and_the_next_command(tmp_path: Path) -> None:
     assert first["commands"]
     assert answer["verdict"].startswith("1 risk; first: broker 1 has been down since 2026")
     assert {run["status"] for run in answer["checks"]} == {"done", "skipped"}
+
+
+def test_broker_that_was_stopped_in_order_is_only_to_be_started(tmp_path: Path) -> None:
+    stopping = new_record(
+        "BrokerRegistrationChangeRecord", brokerId=1, brokerEpoch=1, inControlledShutdown=1
+    )
+    folder = incident_directory(tmp_path, [*INCIDENT[:7], (9, [stopping]), *INCIDENT[7:9]])
+
+    findings = json.loads(doctor(str(folder), "--format", "json").text)["findings"]
+
+    (down,) = (finding for finding in findings if finding["code"] == "broker-down")
+    assert (down["severity"], down["cure"], down["commands"]) == ("note", "start it", [])
 
 
 def test_refused_configuration_does_not_hide_the_rest(tmp_path: Path) -> None:

@@ -100,6 +100,37 @@ def test_copies_whose_segments_were_not_packed_are_compared_after_clean_stops(
     (check,) = (run for run in diagnosis.runs if run.check.name == "copies")
     assert (str(check.status), *check.findings) == ("done" if is_clean else "skipped",)
     assert ("tell where logs end" in (check.reason or "")) is not is_clean
+    assert ("1 check could not be made" in diagnosis.verdict) is not is_clean
+
+
+def test_broker_whose_copies_cannot_be_compared_is_named_beside_two_others(tmp_path: Path) -> None:
+    with tarfile.open(CLUSTER) as archive:
+        archive.extractall(tmp_path, filter="data")
+    nodes = [tmp_path / f"cluster/node-{broker}/data" for broker in (101, 102, 103)]
+    unpacked = packed(nodes[2], tmp_path / "103.tar.gz", f"{0:020}.log")
+
+    diagnosis = doctor([str(nodes[0]), str(nodes[1]), str(unpacked)])
+
+    (check,) = (run for run in diagnosis.runs if run.check.name == "copies")
+    assert str(check.status) == "done"
+    assert (check.reason or "").startswith("not of broker 103: archives of brokers that run")
+    assert diagnosis.verdict.endswith("; not of all nodes: copies")
+
+
+def test_archive_without_a_log_directory_leaves_the_others_examined(tmp_path: Path) -> None:
+    (tmp_path / "hostname").write_text("b3")
+    with tarfile.open(tmp_path / "empty.tar.gz", "w:gz") as archive:
+        archive.add(tmp_path / "hostname", "etc/hostname")
+    empty = str(tmp_path / "empty.tar.gz")
+
+    done = run_here("doctor", CLUSTER, empty, "--format", "json", program=KRAFTOPS)
+
+    codes = [finding["code"] for finding in json.loads(done.text)["findings"]]
+    assert (done.code, codes) == (2, [code for code, *_ in facts(CLUSTER)])
+    assert [line for line in done.err.splitlines() if "empty" in line] == [
+        f"kraftops: {empty} holds no metadata log and no partition: it is left out [no-log]"
+    ]
+    assert run_here("doctor", empty, program=KRAFTOPS).code == 3
 
 
 def test_whole_partitions_and_all_checks_but_of_room_are_done_with_an_archive(
@@ -135,7 +166,7 @@ def test_no_command_changes_an_archive(tmp_path: Path) -> None:
 def test_configurations_beside_log_directories_are_used(
     kind: str, tmp_path: Path, *, is_beside_data: bool
 ) -> None:
-    """Only they tell which controllers vote: two of three that lost their ends would lead.
+    """They tell which controllers vote: two of three that lost their ends would lead.
 
     A host may be named like a partition.
     """

@@ -1,11 +1,14 @@
 """Metadata directories without configurations: a log that lacks its end is not called healthy."""
 
+import os
+import tarfile
 from pathlib import Path
 
 import pytest
 
 from kraftops.checkup.checks import CHECKS, run_checks
 from kraftops.checkup.examination import Examination
+from kraftops.findings.finding import Finding
 from kraftops.recovery.node_copies import LogSource
 from tests.helpers.logs.metadata_logs import (
     kraft_version_batch,
@@ -33,14 +36,17 @@ def controllers(folder: Path, ends: dict[int, int]) -> list[Path]:
 
 def examined(*folders: Path) -> list[tuple[str, str, str]]:
     """Return code, severity and directory of the findings about metadata logs."""
-    examination = Examination(sources=[LogSource(str(folder), str(folder)) for folder in folders])
-    checks = [check for check in CHECKS if check.name in ("start", "cluster")]
     return sorted(
         (finding.code, str(finding.severity), str(finding.place.directory))
-        for run in run_checks(examination, checks)
-        for finding in run.findings
-        if finding.code in CODES
+        for finding in findings_about(*folders)
     )
+
+
+def findings_about(*folders: Path) -> list[Finding]:
+    examination = Examination(sources=[LogSource(str(folder), str(folder)) for folder in folders])
+    checks = [check for check in CHECKS if check.name in ("start", "cluster")]
+    runs = run_checks(examination, checks)
+    return [finding for run in runs for finding in run.findings if finding.code in CODES]
 
 
 def test_voter_without_the_snapshot_of_the_others_is_behind(tmp_path: Path) -> None:
@@ -68,3 +74,27 @@ def test_end_that_other_files_of_a_log_prove_is_missing(
     (directory / "__cluster_metadata-0" / f"{300:020}.snapshot").write_bytes(b"\0" * 10)
 
     assert examined(directory) == [("metadata-log-lost", severity, str(directory))]
+
+
+def test_end_that_all_voters_lack_is_fetched_from_none_of_them(tmp_path: Path) -> None:
+    directories = controllers(tmp_path, {1: 100, 2: 110, 3: 100})
+    for directory in directories:
+        (directory / "__cluster_metadata-0" / f"{300:020}.snapshot").write_bytes(b"\0" * 10)
+
+    cures = {finding.cure for finding in findings_about(*directories)}
+    (of_two,) = {finding.cure for finding in findings_about(*directories[:2])}
+
+    (cure,) = cures
+    assert f"newest log that is named, {directories[1]}, which ends at offset 110" in cure
+    assert of_two.startswith("start the other controllers first")
+
+
+def test_voters_of_a_static_quorum_are_known_without_configurations(tmp_path: Path) -> None:
+    with tarfile.open("docs/cluster.tar.gz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    directories = sorted((tmp_path / "cluster").glob("node-?/data"))
+    for directory in directories[:2]:
+        os.truncate(directory / "__cluster_metadata-0" / f"{0:020}.log", 3000)
+
+    rivals = [finding for finding in examined(*directories) if finding[0] == "rival-history"]
+    assert rivals == [("rival-history", "loss", str(directory)) for directory in directories[:2]]

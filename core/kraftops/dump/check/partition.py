@@ -359,7 +359,9 @@ class _PartitionLook:
         for known_end in self._known_ends(walk, epochs, covered):
             end_offset = known_end.offset
             has = f"the log ends before {covered}" if self._files.segments else "no segment is left"
-            reason = f"it knows of offset {end_offset - 1}, and {has}"
+            is_inside = os.path.dirname(known_end.path) == self._files.path
+            whose = "" if is_inside else f" of {self._files.topic}-{self._files.partition}"
+            reason = f"it knows of offset {end_offset - 1}{whose}, and {has}"
             if known_end.is_stale:
                 reason += "; it is older than the partition, which may have been deleted before"
             cure = "" if known_end.is_stale else None

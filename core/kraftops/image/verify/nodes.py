@@ -25,6 +25,7 @@ from kraftops.storage.logdirs.node import Node
 from kraftops.storage.releases.table import Release, release_of, releases
 from kraftops.storage.verify.binding import binding_findings, read_host
 from kraftops.storage.verify.cluster import verify_cluster
+from kraftops.storage.verify.metadata_start import lost_by_all
 from kraftops.storage.verify.names import name_findings
 from kraftops.storage.verify.release import (
     AssumedRelease,
@@ -74,7 +75,7 @@ def verify_nodes(
             node, verify_node(node, cluster_id or own_id, evidence)
         )
     ]
-    findings += identities.findings
+    findings = [*lost_by_all(findings, nodes), *identities.findings]
     if target:
         # What is asked is a later start, before which the server is stopped anyway.
         findings = [

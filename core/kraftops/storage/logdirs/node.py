@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kraftops.log.files import METADATA_PARTITION
+from kraftops.server import quorum_state
 from kraftops.server.log_directory import LogDirectory
 from kraftops.server.metadata_log.content import LogContent
 from kraftops.server.metadata_log.log import MetadataLog
@@ -58,6 +59,14 @@ class Node:
     def voters(self) -> tuple[Voter, ...]:
         """The voters of a dynamic quorum in its metadata log; empty if there are none."""
         return self.content.quorum.voters or ()
+
+    @property
+    def static_voters(self) -> frozenset[int]:
+        """The ids of the voters in its configuration, or else in its quorum-state; or empty."""
+        folder = os.path.join(self.metadata.path, METADATA_PARTITION)
+        return frozenset(self.config.voters) or quorum_state.static_voters(
+            os.path.join(folder, quorum_state.FILE_NAME)
+        )
 
     @property
     def directory_owners(self) -> dict[bytes, int]:

@@ -6,11 +6,12 @@ The rules are those of Kafka's `KafkaRaftLog`, by `foretell_metadata_log`.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from kraftops.dump.check.start import refusal_finding
 from kraftops.errors import SourceError
+from kraftops.fileio.mounts import archive_of
 from kraftops.fileio.reading import read_small
 from kraftops.findings.finding import (
     Cure,
@@ -84,6 +85,42 @@ def lone_log_findings(folder: str) -> Iterator[Finding]:
         )
         yield note_finding("missing-end", text, Place(file=folder))
     yield from _lost_end(None, folder, outcome)
+
+
+def lost_by_all(findings: Iterable[Finding], nodes: Sequence[Node]) -> Iterator[Finding]:
+    """Yield findings; where all voters lack their ends, with the log to go on from as cure."""
+    findings = [*findings]
+    lost = {finding.place.node for finding in findings if _fetches_end(finding)}
+    newest = max(nodes, key=lambda node: node.content.rank) if lost else None
+    voters: Collection[int] = ()
+    if newest:
+        voters = {voter.node_id for voter in newest.voters} or newest.static_voters
+    if newest and voters and lost.issuperset(voters):
+        cure = _going_on_from(newest, voters, nodes)
+        findings = [
+            replace(finding, cure=cure.text, commands=cure.commands)
+            if _fetches_end(finding)
+            else finding
+            for finding in findings
+        ]
+    yield from findings
+
+
+def _going_on_from(newest: Node, voters: Collection[int], nodes: Sequence[Node]) -> Cure:
+    own = [node for node in nodes if node.config.node_id in voters]
+    best = max(own, key=lambda node: node.content.rank)
+    is_local = best.config.is_whole and archive_of(best.config.path) is None
+    command = recover_command(best, nodes, "--voters", "self", "--dry-run")
+    return Cure(
+        "no voter has the rest of its log: restore a metadata directory from a copy, or go on from "
+        f"the newest log that is named, {newest.metadata_path}, which ends at offset "
+        f"{newest.content.end_offset or 0}; brokers have the log, too",
+        (command,) if is_local else (),
+    )
+
+
+def _fetches_end(finding: Finding) -> bool:
+    return finding.code == "metadata-log-lost" and finding.cure == FETCHES_END.text
 
 
 def _lost_end(node: Node | None, folder: str, outcome: MetadataLogOutcome) -> Iterator[Finding]:

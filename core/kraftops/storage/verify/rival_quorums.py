@@ -6,15 +6,12 @@ So the batches are compared, where voters or beginnings of epochs differ.
 
 from __future__ import annotations
 
-import os
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from kraftops.errors import KraftopsError
 from kraftops.findings.finding import Evidence, Finding, Place, Severity
-from kraftops.log.files import METADATA_PARTITION
-from kraftops.server import quorum_state
 from kraftops.server.metadata_log.batch_comparison import SoundBatches, common_prefix
 from kraftops.server.metadata_log.recovery_mark import (
     RecoveryMark,
@@ -100,10 +97,8 @@ def _voter_keys(node: Node) -> frozenset[_VoterKey]:
 
 def _static_voters(node: Node) -> frozenset[int]:
     """Return the ids of the voters of a static quorum, also if the configuration has none now."""
-    if node.config.voters:
-        return frozenset(node.config.voters)
-    state_file = os.path.join(node.metadata.path, METADATA_PARTITION, quorum_state.FILE_NAME)
-    return _marks(node).electors or quorum_state.static_voters(state_file)
+    elected_by = frozenset[int]() if node.config.voters else _marks(node).electors
+    return elected_by or node.static_voters
 
 
 def _voter_key(node: Node) -> _VoterKey:

@@ -118,6 +118,7 @@ def test_end_below_the_high_watermark_is_a_loss(broker: Path) -> None:
     (finding,) = found(broker)
 
     assert (finding.code, finding.severity) == ("missing-end", Severity.LOSS)
+    assert "it knows of offset 89 of txn-0, and" in finding.text
     assert "offsets 72 to 89 are lost" in finding.text
 
 
