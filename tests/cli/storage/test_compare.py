@@ -175,7 +175,7 @@ def test_records_that_one_copy_lacks_inside_come_back_by_the_command(
     (command,) = finding["commands"]
     subprocess.run(["sh", "-c", command], check=True)
     assert [path.read_bytes() for path in segments] == [path.read_bytes() for path in intact]
-    assert len([*(tmp_path / "b101.aside/orders-0").glob("*.log")]) == 3 - (code != "bad-batch")
+    assert len([*(tmp_path / "b101.aside/orders-0.old").glob("*.log")]) == 3 - (code != "bad-batch")
     assert compared(tmp_path, *disks, code=0)["findings"] == []
 
 
@@ -189,6 +189,40 @@ def test_start_that_retention_or_deletion_has_moved_is_not_a_loss(tmp_path: Path
     first.unlink()
     (disks[0] / "orders-0/leader-epoch-checkpoint").write_text("0\n1\n2 100\n")
 
+    assert compared(tmp_path, *disks, code=0)["findings"] == []
+
+
+@pytest.mark.parametrize("is_short", [False, True])
+def test_log_start_that_no_broker_wrote_hides_records_of_all_copies(
+    tmp_path: Path, *, is_short: bool
+) -> None:
+    """With an epoch before it, it is not of retention, and a leader makes all others begin there.
+
+    A copy that is short is replaced first.
+    """
+    epochs = [(0, 100), (2, 150), (2, 220)]
+    disks = [
+        broker_disk(tmp_path / f"b{n}", n, {"orders-0": batches}, noted=150)
+        for n, batches in ((101, epochs[: 2 if is_short else 3]), (102, epochs))
+    ]
+    write_log(disks[0], {0: [*BEGINNING, *ORDERS]})
+    starts = disks[0] / "log-start-offset-checkpoint"
+    starts.write_text("0\n2\norders 0 60\nothers 0 60\n")
+
+    answer = compared(tmp_path, *disks, code=2)
+
+    (finding,) = answer["findings"]
+    assert (finding["code"], finding["node"]) == ("missing-start", 101)
+    assert "broker 101 lacks offsets 0 to 59, which broker 102 has" in finding["text"]
+    assert {(loss["firstOffset"], loss["broker"]) for loss in answer["losses"]} >= {(0, 102)}
+    assert finding["cure"].endswith(
+        "take orders-0 out of log-start-offset-checkpoint of broker 101"
+    )
+    assert ("copy orders-0 of broker 102 over" in finding["cure"]) is is_short
+    aside = tmp_path / "b101.aside/orders-0"
+    shutil.copytree(disks[0] / "orders-0", aside)  # as other cures do
+    subprocess.run(["sh", "-c", " && ".join(finding["commands"])], check=True)
+    assert starts.read_text() == "0\n1\nothers 0 60\n"
     assert compared(tmp_path, *disks, code=0)["findings"] == []
 
 

@@ -42,6 +42,7 @@ class PartitionCopy:
         start: the first offset of the oldest segment.
         bases: the first offsets of all segments.
         holes: what it should have before its end, and lacks.
+        hidden_to: the log start of its checkpoint, where its epochs begin before that; or 0.
         cleaned: the offset up to which its broker may have compacted it.
         end: the offset after the last record.
         is_end_exact: whether the end was read; without segments it is the lowest possible.
@@ -63,6 +64,7 @@ class PartitionCopy:
     start: int = 0
     bases: tuple[int, ...] = ()
     holes: tuple[Hole, ...] = ()
+    hidden_to: int = 0
     cleaned: int = 0
     end: int = 0
     is_end_exact: bool = True

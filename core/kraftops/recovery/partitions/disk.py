@@ -189,10 +189,15 @@ def _with_end(
     loads = [outcome for outcome in start.outcomes if outcome.end_offset is not None]
     limit = min((outcome.end_offset or 0 for outcome in loads), default=None)
     bases = tuple(segment.base_offset for segment in files.segments)
+    ended = _with_last_batches(copy, files, epochs, limit)
+    hidden_to = _hidden_to(directory, ended, bases[0])
     holes = _holes(copy, files, epochs, directory)
+    if hidden_to:
+        holes = (Hole(MISSING_START, range(bases[0], hidden_to)), *holes)
     whole = replace(
-        _with_last_batches(copy, files, epochs, limit),
+        ended,
         start=bases[0],
+        hidden_to=hidden_to,
         bases=bases,
         holes=holes,
         # That of a copy that no start takes is the end of its whole batches.
@@ -262,6 +267,17 @@ def _with_last_batches(
         time=max(times, default=None),
         next_producer_id=next_producer_id,
     )
+
+
+def _hidden_to(directory: LogDirectory, copy: PartitionCopy, base: int) -> int:
+    """Return the log start of the checkpoint, if a broker did not write it; otherwise 0.
+
+    Whatever raises a log start cuts the epochs before it (`maybeIncrementLogStartOffset`).
+    """
+    log_start = directory.offset(LOG_START, copy.topic, copy.number) or 0
+    first_epoch = copy.epochs[0].start_offset if copy.epochs else log_start
+    is_hidden = base < log_start <= copy.end and first_epoch < log_start
+    return log_start if is_hidden and directory.is_topic_tiered(copy.topic) is False else 0
 
 
 def _cuts(

@@ -12,7 +12,7 @@ from kraftops.findings.aside import aside_of
 from kraftops.findings.finding import Cure
 from kraftops.recovery.partitions.copies import PartitionCopy, more_complete, newest_of
 from kraftops.recovery.partitions.losses import PartitionLoss
-from kraftops.server.loader.load_plan import CLEAN_SHUTDOWN
+from kraftops.server.loader.load_plan import CLEAN_SHUTDOWN, LOG_START
 
 WHILE_STOPPED = "while these brokers are stopped"
 NO_ORDER = f"no order of starts keeps all records: {WHILE_STOPPED}"
@@ -82,11 +82,34 @@ def replacement(
         )
     brokers = [leader for leader in sorted(leaders) if leader != best.broker]
     targets = [copy for copy in copies if copy.name == best.name and copy.broker in brokers]
+    hidden = [copy for copy in targets if copy.hidden_to]
+    whole = [copy.broker for copy in hidden if _is_only_hidden(copy, best)]
+    copied = [broker for broker in brokers if broker not in whole]
+    steps = []
+    if copied:
+        over = f"over that of {named('broker', copied)}"
+        steps.append(f"copy {best.name} of broker {best.broker} {over}")
+    if hidden:
+        of_brokers = named("broker", [copy.broker for copy in hidden])
+        steps.append(f"take {best.name} out of {LOG_START} of {of_brokers}")
     is_here = not any(copy.is_packed for copy in (best, *targets))
-    return Cure(
-        f"copy {best.name} of broker {best.broker} over that of {named('broker', brokers)}",
-        tuple(_copy_command(best, target) for target in targets if is_here),
-    )
+    commands = [_copy_command(best, copy) for copy in targets if copy.broker in copied]
+    commands += map(_reveal_command, hidden)
+    return Cure(" and ".join(steps), tuple(commands) if is_here else ())
+
+
+def _is_only_hidden(copy: PartitionCopy, best: PartitionCopy) -> bool:
+    """Tell whether a copy has all of the best one, and only its checkpoint hides the start."""
+    return len(copy.holes) == 1 and (copy.epoch, copy.end) == (best.epoch, best.end)
+
+
+def _reveal_command(copy: PartitionCopy) -> str:
+    """Return the command that takes the line of a partition out of the checkpoint of log starts."""
+    path = os.path.join(os.path.dirname(copy.place), LOG_START)
+    line = f"{copy.topic} {copy.number} {copy.hidden_to}"
+    program = f'NR == 2 {{ $0 = $0 - 1 }} $0 != "{line}"'  # the second line counts the others
+    old, new = shlex.quote(path), shlex.quote(f"{path}.new")
+    return f"awk {shlex.quote(program)} {old} > {new} && mv {new} {old}"
 
 
 def _copy_command(best: PartitionCopy, target: PartitionCopy) -> str:
