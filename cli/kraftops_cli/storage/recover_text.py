@@ -39,8 +39,14 @@ def copies_text(console: Console, comparison: Comparison) -> Iterator[str]:
         yield escaped(f"Copy none of {differing} over another: their records differ.") + "\n"
     yield (
         f"{comparison.equal_count} other copies are equal, by epochs, ends, and the bytes of the "
-        "first and last batch, or the only ones, whose batches were not read.\n\n"
+        "first and last batch, or the only ones, whose batches were not read.\n"
     )
+    if comparison.unread_count:
+        yield (
+            f"Of {comparison.unread_count} of these, packed without logs, only epochs and ends are "
+            "known, not whether they lack what is before.\n"
+        )
+    yield "\n"
     is_ordered = comparison.has_order and not comparison.of_other_content
     title = "Brokers, in order of start" if is_ordered else "Brokers"
     yield table_text(console, table_of(BROKER, comparison.brokers, title))

@@ -264,6 +264,25 @@ def test_small_archives_are_enough_after_a_clean_stop(tmp_path: Path) -> None:
     assert [copy["isEndExact"] for copy in answer["copies"]] == [False, True]
 
 
+def test_copies_of_killed_brokers_without_logs_are_not_copied_over_each_other(
+    tmp_path: Path,
+) -> None:
+    disks = [
+        broker_disk(tmp_path / f"b{n}", n, {"orders-0": [(0, 100), (2, 220)]}, noted=220)
+        for n in (101, 102)
+    ]
+    write_log(disks[0], {0: [*BEGINNING, *ORDERS]})
+    for disk in disks:
+        (disk / "orders-0" / f"{0:020}.log").unlink()
+        with tarfile.open(f"{disk}.tar.gz", "w:gz") as archive:
+            archive.add(disk, disk.name)
+
+    done = storage(tmp_path, "compare", "b101.tar.gz", "b102.tar.gz")
+
+    assert (done.code, "mkdir" in done.text) == (2, False)
+    assert "compare orders-0 with its logs: without them its newest copy is unknown" in done.text
+
+
 def test_disks_of_two_clusters_are_refused(tmp_path: Path) -> None:
     first, second = two_disks(tmp_path)
     meta = second / "meta.properties"

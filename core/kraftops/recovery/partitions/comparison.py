@@ -191,6 +191,15 @@ class Comparison:
         return len(self.copies) - len(self.differing)
 
     @property
+    def unread_count(self) -> int:
+        """The number of copies without logs, as in archives, that seem equal to the newest."""
+        return sum(
+            compared.content == "not compared" and not compared.copy.bases and compared.copy.end > 0
+            for compared in self.copies
+            if compared not in self.differing
+        )
+
+    @property
     def is_safe(self) -> bool:
         """Whether a start loses nothing, whoever leads."""
         is_equal = not (self.losses if self.metadata_log else self.differing)

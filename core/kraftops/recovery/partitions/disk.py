@@ -176,6 +176,11 @@ def _read(
     end = max([0, copy.high_watermark or 0, recovery_point or 0, *files.snapshots, *starts])
     # After a clean stop the recovery point is the end of the log (`LogManager.shutdown`).
     is_exact = directory.plan.was_clean and recovery_point is not None
+    if end and not (starts or files.snapshots):
+        # Each log with records has both of the time of its last stop: these files are gone.
+        end, is_exact = 0, False
+    if is_exact:
+        epochs.truncate_from_end(end)  # as a start does
     return replace(copy, end=end, is_end_exact=is_exact, epochs=epochs.entries), ()
 
 

@@ -73,6 +73,9 @@ def replacement(
             "and which a start refuses; do not move it away, and compare again"
         )
     copies = list(copies)
+    if any(_has_unknown_end(copy) for copy in copies if copy.name == best.name):
+        text = f"compare {best.name} with its logs: without them its newest copy is unknown"
+        return Cure(text)
     if others := more_complete(best, copies):
         other, lacking = others[0], best.lacks(others[0])
         return Cure(
@@ -96,6 +99,10 @@ def replacement(
     commands = [_copy_command(best, copy) for copy in targets if copy.broker in copied]
     commands += map(_reveal_command, hidden)
     return Cure(" and ".join(steps), tuple(commands) if is_here else ())
+
+
+def _has_unknown_end(copy: PartitionCopy) -> bool:
+    return copy.end > 0 and not (copy.bases or copy.is_end_exact)
 
 
 def _is_only_hidden(copy: PartitionCopy, best: PartitionCopy) -> bool:

@@ -79,6 +79,22 @@ def test_copy_that_lost_all_segments_begins_anew(tmp_path: Path) -> None:
     assert (copy.end, copy.epochs, copy.is_end_exact, copy.high_watermark) == (0, (), True, 9)
 
 
+def test_packed_copy_without_epochs_and_snapshots_has_lost_its_files(tmp_path: Path) -> None:
+    """Archives have no logs of topics, but all else: its recovery point is then no end."""
+    names = ("lost-0", "whole-0")
+    directory = broker_disk(tmp_path, 1, {name: [(0, 90)] for name in names})
+    for name in names:
+        (directory / name / f"{0:020}.log").unlink()
+    (directory / "lost-0/leader-epoch-checkpoint").unlink()
+    (directory / ".kafka_cleanshutdown").touch()
+    lines = ["0", "2", "lost 0 90", "whole 0 90", ""]
+    (directory / "recovery-point-offset-checkpoint").write_text("\n".join(lines))
+
+    ends = {name: (copy.end, copy.is_end_exact) for name, copy in copies(directory).items()}
+
+    assert ends == {"lost-0": (0, False), "whole-0": (90, True)}
+
+
 def test_copy_ends_where_a_start_ends_it(tmp_path: Path) -> None:
     """The end of a killed broker's log, after a batch that is damaged, is cut when it starts."""
     directory = broker_disk(tmp_path, 7, {"orders-0": [(0, 5), (3, 9), (4, 30)]}, noted=5)
