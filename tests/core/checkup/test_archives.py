@@ -104,9 +104,8 @@ def test_copies_whose_segments_were_not_packed_are_compared_after_clean_stops(
 
 
 def test_broker_whose_copies_cannot_be_compared_is_named_beside_two_others(tmp_path: Path) -> None:
-    with tarfile.open(CLUSTER) as archive:
-        archive.extractall(tmp_path, filter="data")
-    nodes = [tmp_path / f"cluster/node-{broker}/data" for broker in (101, 102, 103)]
+    cluster = example_cluster(tmp_path)
+    nodes = [cluster / f"node-{broker}/data" for broker in (101, 102, 103)]
     unpacked = packed(nodes[2], tmp_path / "103.tar.gz", f"{0:020}.log")
 
     diagnosis = doctor([str(nodes[0]), str(nodes[1]), str(unpacked)])

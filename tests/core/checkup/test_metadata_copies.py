@@ -1,7 +1,6 @@
 """Metadata directories without configurations: a log that lacks its end is not called healthy."""
 
 import os
-import tarfile
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from tests.helpers.logs.metadata_logs import (
     voters_batch,
     write_log,
 )
+from tests.helpers.nodes.example_cluster import example_cluster
 from tests.helpers.nodes.lost_quorums import VOTERS, controller
 
 CODES = {"metadata-log-lost", "behind", "rival-history", "torn-tail"}
@@ -90,9 +90,7 @@ def test_end_that_all_voters_lack_is_fetched_from_none_of_them(tmp_path: Path) -
 
 
 def test_voters_of_a_static_quorum_are_known_without_configurations(tmp_path: Path) -> None:
-    with tarfile.open("docs/cluster.tar.gz") as archive:
-        archive.extractall(tmp_path, filter="data")
-    directories = sorted((tmp_path / "cluster").glob("node-?/data"))
+    directories = sorted(example_cluster(tmp_path).glob("node-?/data"))
     for directory in directories[:2]:
         os.truncate(directory / "__cluster_metadata-0" / f"{0:020}.log", 3000)
 
