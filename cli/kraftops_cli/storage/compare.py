@@ -44,10 +44,9 @@ def compare(terminal: Terminal, /, names: tuple[str, ...], form: str) -> int:
         for finding in Examination(sources=sources).identities.findings:
             raise RecoveryRefused("no-identity", str(finding), finding.remedy)
         answered = compare_disks(sources)
-        # As long as archives are open, paths into them are told from others: no command names one.
-        print_answer(
-            terminal, form, COMPARE.fields, answered, lambda: _text(terminal.console, answered)
-        )
+    print_answer(
+        terminal, form, COMPARE.fields, answered, lambda: _text(terminal.console, answered)
+    )
     return 0 if answered.is_safe else HAS_FINDINGS
 
 

@@ -176,7 +176,9 @@ def test_records_that_one_copy_lacks_inside_come_back_by_the_command(
     (command,) = finding["commands"]
     subprocess.run(["sh", "-c", command], check=True)
     assert [path.read_bytes() for path in segments] == [path.read_bytes() for path in intact]
-    assert len([*(tmp_path / "b101.aside/orders-0.old").glob("*.log")]) == 3 - (code != "bad-batch")
+    assert len([*(tmp_path / "b101.aside/orders-0.replaced").glob("*.log")]) == 3 - (
+        code != "bad-batch"
+    )
     assert compared(tmp_path, *disks, code=0)["findings"] == []
 
 
