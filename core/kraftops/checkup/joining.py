@@ -127,10 +127,7 @@ def joined(findings: Iterable[Finding], node_of: NodeOf) -> list[Finding]:
 
     def cause_of(finding: Finding) -> Finding | None:
         cause = next((other for other in grouped if is_cause(other, finding)), None)
-        root = cause and (cause_of(cause) or cause)
-        # A quorum that is recovered does not bring back what an empty disk has lost.
-        is_lost = finding.severity is Severity.LOSS and root is not cause
-        return None if is_lost and root and root.code == "quorum-lost" else root
+        return cause and (cause_of(cause) or cause)
 
     effects: dict[int, list[Finding]] = defaultdict(list)
     stands = []

@@ -103,19 +103,3 @@ def test_incidents_stay_apart() -> None:
         "incident",
         "incident",
     ]
-
-
-def test_lost_quorum_does_not_hide_what_an_empty_disk_has_lost() -> None:
-    findings = [
-        finding("quorum-lost", Severity.STOPS),
-        finding("not-formatted", Severity.STOPS, node=3),
-        finding("missing-partition", Severity.LOSS, node=3, topic="t", partition=0),
-        finding("missing-partition", Severity.NOTE, node=3, topic="t", partition=1),
-    ]
-
-    causes = joined(findings, lambda _: None)
-
-    assert [(cause.code, cause.place.partition) for cause in causes] == [
-        ("quorum-lost", None),
-        ("missing-partition", 0),
-    ]
