@@ -47,7 +47,9 @@ def copies_text(console: Console, comparison: Comparison) -> Iterator[str]:
             "known, not whether they lack what is before.\n"
         )
     yield "\n"
-    is_ordered = comparison.has_order and not comparison.of_other_content
+    # A copy without logs that seems equal may lack its start: whoever leads, cuts the others' too.
+    is_unsure = comparison.of_other_content or comparison.unread_count
+    is_ordered = comparison.has_order and not is_unsure
     title = "Brokers, in order of start" if is_ordered else "Brokers"
     yield table_text(console, table_of(BROKER, comparison.brokers, title))
     if comparison.replacements:
