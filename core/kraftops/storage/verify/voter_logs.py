@@ -28,7 +28,7 @@ def voter_log_findings(nodes: Sequence[Node]) -> Iterator[Finding]:
 
 
 def quorum_of(nodes: Sequence[Node]) -> Quorum | None:
-    """Return the quorum of the newest log; None if there is no log, or nothing tells its voters."""
+    """Return the quorum of the newest log; None without a log, or without known voters."""
     used = [node for node in nodes if node.log.is_used]
     if not used:
         return None
