@@ -10,7 +10,9 @@ import argparse
 import ast
 import os
 import random
+import select
 import shutil
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,8 +28,10 @@ ROOT = Path(__file__).resolve().parent.parent
 _FOLDERS = ("core", "shell", "cli")
 _TESTS_SECONDS = 40.0
 """Tests that a mutant may take, with those that run for each change, and not here."""
-_SECONDS = 100
-"""A mutant that loops forever is noticed after it; no tests take as long on a busy machine."""
+_TEST_SECONDS = 100
+"""A test that loops forever fails after it; no test takes as long on a busy machine."""
+_SECONDS = 400
+"""A loop where no test runs, or in a process of a test, is noticed after it."""
 _EDGES = {
     ast.Lt: ("<", "<="),
     ast.LtE: ("<=", "<"),
@@ -97,12 +101,17 @@ def is_noticed(tests: list[str]) -> bool:
     """Tell whether a test fails; a fork has pytest loaded, and none of our modules yet."""
     child = os.fork()
     if not child:
+        os.setsid()
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, 1)
         os.dup2(nowhere, 2)
         ignored = "ignore:Module already imported:pytest.PytestAssertRewriteWarning"
-        options = ["-qx", "-p", "no:cacheprovider", f"--timeout={_SECONDS}", "-W", ignored]
+        options = ["-qx", "-p", "no:cacheprovider", f"--timeout={_TEST_SECONDS}", "-W", ignored]
         os._exit(bool(pytest.main([*options, *tests])))
+    with os.fdopen(os.pidfd_open(child)) as ended:
+        is_over = select.select([ended], [], [], _SECONDS)[0]
+    if not is_over:
+        os.killpg(child, signal.SIGKILL)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 0
 
 

@@ -121,4 +121,4 @@ def test_terminal_that_is_gone_ends_the_keys(program: list[str]) -> None:
             pass
         os.close(master)
 
-        assert run.wait(20) != 0
+        assert run.wait(60) != 0

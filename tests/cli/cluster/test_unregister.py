@@ -42,7 +42,7 @@ def test_question_on_a_terminal_is_answered(tmp_path: Path) -> None:
                 command, stdin=slave, stdout=subprocess.PIPE, stderr=slave, env=ENVIRONMENT
             ) as asking:
                 os.write(master, typed.encode())
-                out, _ = asking.communicate(timeout=20)
+                out, _ = asking.communicate(timeout=60)
             shown = ""
             while select.select([master], [], [], 0)[0]:
                 shown += os.read(master, 4096).decode()

@@ -310,7 +310,7 @@ def following(controllers: Controllers, scratch: Path, *options: str) -> Iterato
     try:
         yield Follower(process, out, err)
         process.send_signal(signal.SIGINT)
-        assert process.wait(10) == 130
+        assert process.wait(60) == 130
     finally:
         process.kill()
         process.wait()

@@ -197,7 +197,7 @@ def test_dead_controller_is_not_waited_for_long(jars: Path, tmp_path: Path) -> N
 
         assert (done.code, done.text) == (6, "")
         assert found.brokers in done.err
-        assert time.monotonic() - start < 10
+        assert time.monotonic() - start < 60
 
 
 # describe, api-versions, wait
@@ -253,7 +253,7 @@ def test_watch_goes_on_until_it_is_interrupted(live: Cluster) -> None:
         assert watching.stdout is not None
         lines = [json.loads(watching.stdout.readline()) for _ in range(3)]
         watching.send_signal(signal.SIGINT)
-        _, err = watching.communicate(timeout=10)
+        _, err = watching.communicate(timeout=60)
 
     assert [line["time"] for line in lines] == sorted({line["time"] for line in lines})
     assert (watching.returncode, err) == (130, b"")

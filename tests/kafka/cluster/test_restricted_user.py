@@ -73,7 +73,7 @@ def test_hidden_topics_are_unknown_and_missing_permissions_are_named_together(
 ) -> None:
     nothing = tool("operations", *login, "--check-permissions")
     allow(live, "DESCRIBE")
-    assert until(lambda: "DESCRIBE on the cluster: granted" in permissions(*login), 10)
+    assert until(lambda: "DESCRIBE on the cluster: granted" in permissions(*login))
 
     text = tool("describe", *login)
     answer = json.loads(tool("describe", *login, "--format", "json").text)

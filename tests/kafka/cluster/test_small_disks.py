@@ -159,7 +159,7 @@ def check_move_dirs(live: Cluster, disks: list[str]) -> None:
     ask = ("-b", live.brokers, "--id", "103", "--from-dir", disks[1], "--yes", "--throttle", "1M")
     killed("move-dirs", *ask, cluster=live, name="move-dirs-103")
     cancelled = tool("operations", "cancel", "move-dirs-103", "-b", live.brokers, "--yes")
-    assert until(lambda: not any(each.coming for each in directories(live, 103)), 20)
+    assert until(lambda: not any(each.coming for each in directories(live, 103)))
     between = {each.path: {*each.replicas} for each in directories(live, 103)}
     placement(live)
     killed("move-dirs", *ask, cluster=live, name="move-dirs-103")

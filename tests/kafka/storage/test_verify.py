@@ -299,7 +299,7 @@ def test_end_without_followers_is_a_note(
             node.kill()
         ends = [len(batches_of(node.config)) for node in nodes]
         assert until(lambda: leader.cluster().controller != number, 60)
-        assert until(lambda: batches_of(disk)[-1] == batches_of(leader.config)[-1], 10)
+        assert until(lambda: batches_of(disk)[-1] == batches_of(leader.config)[-1])
     shorter = [node.config for node in nodes]
     kept = batches_of(shorter[0])[: min(ends)]
     left = batches_of(leader.config)[max(ends) :]

@@ -19,7 +19,7 @@ from tests.helpers.tools.terminal_program import Screen
 DAMAGED = str(IN / "dmg/len-neg/00000000000000000000.log")
 _PROGRESS = r"(?:[━╸╺]+  )? *\d+%  ([\d,]+) of ([\d,]+) splits(?:  [\d:]+ left)?  \d running"
 _CTRL_C = "\x03"
-_SECONDS = 10.0  # in which nothing may be left of an interrupted dump
+_SECONDS = 60.0  # in which nothing may be left of an interrupted dump
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 

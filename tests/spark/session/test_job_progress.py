@@ -65,7 +65,7 @@ def shown(context: Any, total: int) -> list[JobProgress]:
         is_shown.set()
 
     with watched(jobs_of(context), total, show):
-        assert is_shown.wait(10)
+        assert is_shown.wait(60)
     return found
 
 
@@ -120,7 +120,7 @@ class TestWorkers:
 
         def job() -> None:
             with workers_awaited(jobs_of(context), MASTER, 0):
-                assert context.is_cancelled.wait(10)
+                assert context.is_cancelled.wait(60)
                 raise SparkError("the job was cancelled")
 
         with pytest.raises(SparkError) as failed:
@@ -145,7 +145,7 @@ class TestWorkers:
             with workers_awaited(jobs_of(context), MASTER, patience):
                 assert not context.is_cancelled.wait(0.2)
                 context.stage.numActiveTasks = 0
-                assert context.is_cancelled.wait(10)
+                assert context.is_cancelled.wait(60)
                 raise SparkError("the job was cancelled")
 
         with pytest.raises(SparkError) as failed:
@@ -182,7 +182,7 @@ class TestWorkers:
 
 
 def _wait(condition: Any) -> None:
-    latest = time.monotonic() + 10
+    latest = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < latest
         time.sleep(0.001)
