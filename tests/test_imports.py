@@ -86,6 +86,7 @@ DOORS = {
     "kraftops.spark.sql.parts_writer": "subclasses of Spark's classes",
     "kraftops.views.selection": "conditions, which few lists of changes have",
     "kraftops.wire.auth": "TLS stores, and SASL of kafka-python",
+    "kraftops.wire.quorum.live_image": "the image, which single requests do not need",
     "kraftops.wire.messages": "no modules: definitions that are read as data",
     "kraftops_shell.commands": "one command at a time",
     "kraftops_shell.repl.editor": "prompt_toolkit",

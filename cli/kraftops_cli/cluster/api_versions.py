@@ -10,6 +10,7 @@ from kraftops.answers.fields import Answer, boolean, number, parts, text
 from kraftops.display import columns
 from kraftops.display.columns import Cell, Column, folded
 from kraftops.errors import WireError
+from kraftops.wire.cluster import ClusterConnections
 from kraftops.wire.rpc.cluster import Feature, NodeApiVersions
 from kraftops.wire.rpc.cluster import api_versions as ask_api_versions
 from kraftops.wire.rpc.connection import VersionRange
@@ -17,7 +18,7 @@ from kraftops.wire.rpc.node_release import release_of
 from kraftops_cli.cluster.broker_ids import ids_text
 from kraftops_cli.cluster.description_fields import FEATURE
 from kraftops_cli.cluster.options import TargetOptions, subcommand
-from kraftops_cli.cluster.target import Target, target_of
+from kraftops_cli.cluster.target import cluster_of
 from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.terminal.answer import print_answer
@@ -68,7 +69,7 @@ class ApiVersionsOptions(TargetOptions):
     **manual(__file__),
 )
 def api_versions(terminal: Terminal, options: ApiVersionsOptions) -> int:
-    answer = _ask_nodes(target_of(terminal, options))
+    answer = _ask_nodes(cluster_of(terminal, options))
     console, compare, nodes = terminal.console, options.compare, answer.nodes
     differs = compare and answer.differs
 
@@ -107,23 +108,23 @@ class _Answers(NamedTuple):
         return len({_sort_key(versions) for versions in self.nodes.values()}) > 1
 
 
-def _ask_nodes(target: Target) -> _Answers:
-    with target.connect() as connection:
-        cluster = target.nodes(connection)
+def _ask_nodes(cluster: ClusterConnections) -> _Answers:
+    with cluster.connect() as connection:
+        described = cluster.nodes(connection)
         nodes: dict[int, NodeApiVersions] = {}
         errors: dict[int, WireError] = {}
-        for node in sorted(cluster.nodes):
+        for node in sorted(described.nodes):
             try:
                 if node.address == connection.address:
                     nodes[node.node_id] = ask_api_versions(connection)
                     continue
-                with target.connect_to(node.address) as other:
+                with cluster.connect_to(node.address) as other:
                     nodes[node.node_id] = ask_api_versions(other)
             except WireError as error:
                 message = f"node {node.node_id}: {error.message}"
                 failure = WireError(message, error.hint, code=error.code)
                 errors[node.node_id] = failure.with_known(error.known)
-    return _Answers(cluster.cluster_id, nodes, errors)
+    return _Answers(described.cluster_id, nodes, errors)
 
 
 def api_name(key: int) -> str:

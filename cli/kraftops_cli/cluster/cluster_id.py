@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kraftops.answers.fields import Answer, text
 from kraftops_cli.cluster.options import TargetOptions, subcommand
-from kraftops_cli.cluster.target import target_of
+from kraftops_cli.cluster.target import cluster_of
 from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
@@ -13,9 +13,9 @@ CLUSTER_ID = Answer((text("clusterId", "null before Kafka 0.10.1", may_be_null=T
 
 
 def _run(terminal: Terminal, options: TargetOptions) -> int:
-    target = target_of(terminal, options)
-    with target.connect() as connection:
-        nodes = target.nodes(connection)
+    cluster = cluster_of(terminal, options)
+    with cluster.connect() as connection:
+        nodes = cluster.nodes(connection)
     line = "No cluster ID found. The Kafka version is probably too old."
     if nodes.cluster_id is not None:
         line = f"Cluster ID: {terminal.shown(nodes.cluster_id)}"

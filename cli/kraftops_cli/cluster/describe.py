@@ -20,7 +20,7 @@ from kraftops_cli.cluster.description import (
 from kraftops_cli.cluster.description_fields import BROKER, DESCRIPTION, FEATURE, REPLICA
 from kraftops_cli.cluster.health import Health
 from kraftops_cli.cluster.options import TargetOptions, ids_option, names_option, subcommand
-from kraftops_cli.cluster.target import target_of
+from kraftops_cli.cluster.target import cluster_of
 from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.syntax.values import Seconds
@@ -56,17 +56,17 @@ class DescribeOptions(TargetOptions):
     **manual(__file__),
 )
 def describe(terminal: Terminal, options: DescribeOptions) -> int:
-    target, watch = target_of(terminal, options), options.watch
+    cluster, watch = cluster_of(terminal, options), options.watch
     chosen = BrokerFilter(frozenset(options.ids), frozenset(options.racks), options.fenced)
     if watch is not None and options.form == "text" and terminal.console.has_screen:
         from kraftops_cli.cluster.watch.run import watch_screen
 
-        return watch_screen(terminal, target, chosen, watch)
+        return watch_screen(terminal, cluster, chosen, watch)
     kept = KeptAnswers(
         lambda part, error: terminal.error(f"note: {part}: {error.message}", error.hint)
     )
     if watch is None:
-        description = ask_description(target, kept)
+        description = ask_description(cluster, kept)
         _print(terminal, options, chosen, description)
         if description.brokers is not None:
             _refuse_unlisted(options.ids, description.brokers)
@@ -74,7 +74,7 @@ def describe(terminal: Terminal, options: DescribeOptions) -> int:
     blank = ""  # between two descriptions
     while True:
         try:
-            description = ask_description(target, kept)
+            description = ask_description(cluster, kept)
             if options.form == "text":
                 moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(description.now / 1000))
                 terminal.write(f"{blank}{moment}\n")
@@ -86,7 +86,7 @@ def describe(terminal: Terminal, options: DescribeOptions) -> int:
             terminal.failure(error)
         terminal.flush()
         time.sleep(watch)
-        target = target.restarted()
+        cluster.renew_deadline()
 
 
 def _print(

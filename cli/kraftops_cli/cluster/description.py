@@ -17,6 +17,7 @@ from kraftops.reassign.operations import Operation, operations_of
 from kraftops.reassign.throttles import rate_in
 from kraftops.uuids import to_text
 from kraftops.wire.admin.configs import ConfigValue
+from kraftops.wire.cluster import ClusterConnections
 from kraftops.wire.net.addresses import Address
 from kraftops.wire.quorum.fetch import SnapshotId
 from kraftops.wire.quorum.live_image import LiveImage
@@ -42,7 +43,6 @@ from kraftops_cli.cluster.health import (
     ask_health,
     controller_facts,
 )
-from kraftops_cli.cluster.target import KeptImage, Target
 
 T = TypeVar("T")
 
@@ -232,7 +232,7 @@ def _listed_brokers(nodes: ClusterNodes, health: Health | None) -> list[BrokerDe
 
 
 class KeptAnswers:
-    """What is kept between two descriptions of a cluster: its metadata, and what brokers told.
+    """What is kept between two descriptions: what was read of the metadata, what brokers told.
 
     *skipped* gets each part that is not permitted, once, and the error.
     """
@@ -240,7 +240,6 @@ class KeptAnswers:
     def __init__(self, skipped: Callable[[str, AnswerError], None] = lambda *_: None) -> None:
         self._skipped = skipped
         self._skipped_parts: set[str] = set()
-        self.image = KeptImage()
         self.state = KeptState()
         self.facts = KeptFacts()
 
@@ -251,14 +250,14 @@ class KeptAnswers:
             self._skipped(part, error)
 
 
-def ask_description(target: Target, kept: KeptAnswers) -> ClusterDescription:
+def ask_description(cluster: ClusterConnections, kept: KeptAnswers) -> ClusterDescription:
     """Ask a cluster for everything that is permitted.
 
     Raises:
         WireError: there is no answer, or another error.
     """
-    with target.connect() as connection:
-        questions = _Questions(target, connection, kept)
+    with cluster.connect() as connection:
+        questions = _Questions(cluster, connection, kept)
         features = api_versions(connection).features
         nodes = questions.nodes()
         live = questions.live_image(nodes)
@@ -271,8 +270,8 @@ def ask_description(target: Target, kept: KeptAnswers) -> ClusterDescription:
         facts, controllers = _registered_facts(live, kept), controller_facts(live.image)
         brokers = _registered_brokers(live, kept.state)
     else:
-        facts = kept.facts.current(target, nodes.nodes if nodes else ())
-        if nodes and not target.is_of_controllers:
+        facts = kept.facts.current(cluster, nodes.nodes if nodes else ())
+        if nodes and not cluster.is_of_controllers:
             brokers = _listed_brokers(nodes, health)
     now = time.time_ns() // 1_000_000
     error = quorum if isinstance(quorum, WireError) else None
@@ -367,7 +366,7 @@ def operations_in(
 class _Questions:
     """The questions to a cluster; the answer is None for a part that is not permitted."""
 
-    target: Target
+    cluster: ClusterConnections
     connection: Connection
     kept: KeptAnswers
 
@@ -386,21 +385,21 @@ class _Questions:
             return None
 
     def nodes(self) -> ClusterNodes | None:
-        with_fenced = not self.target.is_of_controllers and lists_fenced(self.connection)
+        with_fenced = not self.cluster.is_of_controllers and lists_fenced(self.connection)
         return self._permitted(
             "the nodes",
-            lambda: self.target.nodes(self.connection, with_fenced=with_fenced),
+            lambda: self.cluster.nodes(self.connection, with_fenced=with_fenced),
             any_controller=True,
         )
 
     def live_image(self, nodes: ClusterNodes | None) -> LiveImage | None:
-        """Read the metadata log, if the target has controllers."""
-        if not self.target.is_of_controllers:
+        """Read the metadata log, if controllers are asked."""
+        if not self.cluster.is_of_controllers:
             return None
         any_controller = nodes is None
         return self._permitted(
             "the brokers",
-            lambda: self.kept.image.current(self.target),
+            self.cluster.live_image,
             any_controller=any_controller,
         )
 
@@ -412,7 +411,7 @@ class _Questions:
         """
         if live:
             return self.kept.state.health(live.image)
-        if self.target.is_of_controllers or self.connection.versions_of(_REASSIGNMENTS) is None:
+        if self.cluster.is_of_controllers or self.connection.versions_of(_REASSIGNMENTS) is None:
             return None
         health = self._permitted(
             "the partitions", lambda: ask_health(self.connection), any_controller=False
@@ -433,7 +432,7 @@ class _Questions:
     def marks(self, live: LiveImage | None) -> list[Mark] | None:
         if live:
             return [*marks_in_image(live.image).values()]
-        if self.target.is_of_controllers or self.connection.versions_of(_CONFIGS) is None:
+        if self.cluster.is_of_controllers or self.connection.versions_of(_CONFIGS) is None:
             return None
         return self._permitted(
             "operations", lambda: [*ask_marks(self.connection).values()], any_controller=False
@@ -446,9 +445,9 @@ class _Questions:
 
         def ask() -> QuorumInfo:
             if nodes:
-                return ask_leader(self.connection, self.target.connect_to, describe_quorum)
+                return ask_leader(self.connection, self.cluster.connect_to, describe_quorum)
             if live:  # it was read from the leader
-                with self.target.connect_to(live.endpoint) as leader:
+                with self.cluster.connect_to(live.endpoint) as leader:
                     return describe_quorum(leader)
             return describe_quorum(self.connection)
 
@@ -457,7 +456,7 @@ class _Questions:
         except (AnswerError, AuthError):
             raise
         except WireError as error:
-            if self.target.is_of_controllers:
+            if self.cluster.is_of_controllers:
                 raise
             return WireError(
                 f"the quorum is not known: {error.message}",

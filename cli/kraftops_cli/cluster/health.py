@@ -24,11 +24,10 @@ from kraftops.reassign.min_isr import logged_min_isr, min_isr_by
 from kraftops.uuids import to_text
 from kraftops.wire.admin.configs import ConfigValue, ResourceType, describe_configs
 from kraftops.wire.admin.replicas import ask_placement
-from kraftops.wire.net.deadline import Deadline
+from kraftops.wire.cluster import ClusterConnections
 from kraftops.wire.rpc.cluster import ClusterNode, Feature, api_versions, failed_directories
 from kraftops.wire.rpc.connection import Connection, VersionRange
 from kraftops.wire.rpc.node_release import release_of
-from kraftops_cli.cluster.target import Target
 
 _NODE_SECONDS = 2.0  # a broker that hangs must not hold up the description of the others
 _ASKED_AGAIN = 60  # descriptions, after which each broker was asked again
@@ -218,7 +217,9 @@ class KeptFacts:
     def __init__(self) -> None:
         self._facts: dict[ClusterNode, NodeFacts | None] = {}  # the last that were asked come last
 
-    def current(self, target: Target, nodes: Collection[ClusterNode]) -> dict[int, NodeFacts]:
+    def current(
+        self, cluster: ClusterConnections, nodes: Collection[ClusterNode]
+    ) -> dict[int, NodeFacts]:
         """Return the facts of the unfenced brokers, by id; the silent ones are left out."""
         running = [node for node in nodes if not node.is_fenced]
         present = {*running}
@@ -226,16 +227,16 @@ class KeptFacts:
         again = [*facts_by_node][: -(-len(facts_by_node) // _ASKED_AGAIN)]
         for node in (*again, *(node for node in running if node not in facts_by_node)):
             facts_by_node.pop(node, None)
-            facts_by_node[node] = ask_node(target, node)
+            facts_by_node[node] = ask_node(cluster, node)
         self._facts = facts_by_node
         return {node.node_id: facts for node, facts in facts_by_node.items() if facts is not None}
 
 
-def ask_node(target: Target, node: ClusterNode) -> NodeFacts | None:
+def ask_node(cluster: ClusterConnections, node: ClusterNode) -> NodeFacts | None:
     """Ask a broker for its release and log directories; None without an answer in two seconds."""
-    deadline = Deadline(min(_NODE_SECONDS, target.deadline.left))
+    deadline = cluster.deadline_for(cluster.endpoints.settings).within(_NODE_SECONDS)
     try:
-        with target.connect_to(node.address, deadline) as connection:
+        with cluster.connect_to(node.address, deadline) as connection:
             versions = api_versions(connection)
             release = release_of(versions.apis, versions.features)
             failed = failed_directories(connection)

@@ -10,7 +10,7 @@ from kraftops.errors import UsageError
 from kraftops.java.text import utf16_length
 from kraftops.wire.rpc.cluster import ClusterNode
 from kraftops_cli.cluster.options import TargetOptions, subcommand
-from kraftops_cli.cluster.target import target_of
+from kraftops_cli.cluster.target import cluster_of
 from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.terminal.answer import print_answer
@@ -34,19 +34,19 @@ class ListOptions(TargetOptions):
     **manual(__file__),
 )
 def list_endpoints(terminal: Terminal, options: ListOptions) -> int:
-    target = target_of(terminal, options)
-    if options.include_fenced_brokers and target.is_of_controllers:
+    cluster = cluster_of(terminal, options)
+    if options.include_fenced_brokers and cluster.is_of_controllers:
         raise UsageError(
             "The option --include-fenced-brokers is only supported with --bootstrap-server option"
         )
-    with target.connect() as connection:
-        cluster = target.nodes(connection, with_fenced=options.include_fenced_brokers)
+    with cluster.connect() as connection:
+        answer = cluster.nodes(connection, with_fenced=options.include_fenced_brokers)
     print_answer(
         terminal,
         options.form,
         ENDPOINTS.fields,
-        cluster,
-        lambda: _table(cluster.nodes, terminal.shown, is_of_controllers=target.is_of_controllers),
+        answer,
+        lambda: _table(answer.nodes, terminal.shown, is_of_controllers=cluster.is_of_controllers),
     )
     return 0
 

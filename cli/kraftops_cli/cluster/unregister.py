@@ -20,6 +20,7 @@ from kraftops.answers.fields import (
 )
 from kraftops.errors import AnswerError, KraftopsError, RefusedError, UsageError, WireError
 from kraftops.outcomes import Outcome, Result, work_through
+from kraftops.wire.cluster import ClusterConnections
 from kraftops.wire.net.addresses import Address
 from kraftops.wire.net.deadline import Deadline
 from kraftops.wire.rpc.cluster import unregister_broker
@@ -34,7 +35,7 @@ from kraftops_cli.cluster.options import (
     subcommand,
     yes_option,
 )
-from kraftops_cli.cluster.target import KeptImage, Target, target_of
+from kraftops_cli.cluster.target import cluster_of
 from kraftops_cli.cluster.unregister_check import Registrations, ask_registrations
 from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.option_fields import option
@@ -126,12 +127,11 @@ class UnregisterOptions(TargetOptions):
     **manual(__file__),
 )
 def unregister(terminal: Terminal, options: UnregisterOptions) -> int:
-    target = target_of(terminal, options)
-    kept = KeptImage()
-    with target.connect() as connection:
-        registrations = ask_registrations(target, connection, kept, is_forced=options.force)
+    cluster = cluster_of(terminal, options)
+    with cluster.connect() as connection:
+        registrations = ask_registrations(cluster, connection, is_forced=options.force)
         chosen = _chosen(registrations, options)
-        work = _Work(target, connection, registrations, options, chosen, kept)
+        work = _Work(cluster, connection, registrations, options, chosen)
         report = OutcomeReport(
             terminal,
             "broker",
@@ -219,12 +219,11 @@ def _overridden(
 class _Work:
     """Unregistration of the brokers that were *chosen*, one by one."""
 
-    target: Target
+    cluster: ClusterConnections
     connection: Connection
     registrations: Registrations
     options: UnregisterOptions
     chosen: list[Result[int]]
-    kept: KeptImage
     wanted: dict[int, Result[int]] = field(default_factory=dict)
     leader: LeaderClient | None = None
 
@@ -269,7 +268,7 @@ class _Work:
         return f"Broker {result.key} would be unregistered{although}."
 
     def _connect(self, address: Address) -> Connection:
-        return self.target.connect_to(address)  # by the deadline of the present broker
+        return self.cluster.connect_to(address)  # by the deadline of the present broker
 
     def _unregister(self, broker: int) -> bool:
         """Unregister a broker; tell whether it was registered.
@@ -278,8 +277,8 @@ class _Work:
             RefusedError: it has come back.
         """
         assert self.leader
-        self.target = self.target.restarted()
-        self.connection.deadline = self.target.deadline
+        self.cluster.renew_deadline()
+        self.connection.deadline = self.cluster.deadline_for(self.cluster.endpoints.settings)
         if not self.options.force:
             self._refuse_running(broker)  # minutes may have passed since all were checked
         try:
@@ -298,26 +297,26 @@ class _Work:
         Raises:
             RefusedError: it runs.
         """
-        if self.target.is_of_controllers:
-            image = self.kept.current(self.target).image
+        if self.cluster.is_of_controllers:
+            image = self.cluster.image()
             entry = image.brokers.get(broker)
             is_fenced = entry is None or image.broker_state(entry)["fenced"]
         else:
             is_complete = self.registrations.is_complete
-            nodes = self.target.nodes(self.connection, with_fenced=is_complete).nodes
+            nodes = self.cluster.nodes(self.connection, with_fenced=is_complete).nodes
             is_fenced = all(node.is_fenced for node in nodes if node.node_id == broker)
         if not is_fenced:
             raise self.registrations.running(broker)
 
     def _is_gone(self, broker: int) -> bool | None:
         """Look for a while whether a broker is gone; None if its cluster does not answer."""
-        end = Deadline(min(_LOOK_SECONDS, self.target.settings.timeout))
+        end = Deadline(min(_LOOK_SECONDS, self.cluster.endpoints.settings.timeout))
         while True:
             is_gone: bool | None = None
-            target = self.target.restarted()
+            cluster = self.cluster.anew()
             try:
-                with target.connect() as connection:
-                    now = ask_registrations(target, connection, KeptImage(), is_forced=True)
+                with cluster.connect() as connection:
+                    now = ask_registrations(cluster, connection, is_forced=True)
                 if now.fenced is not None:
                     is_gone = not now.may_have(broker)
             except WireError:

@@ -11,12 +11,12 @@ from kraftops.display.sizes import many
 from kraftops.display.times import span_text
 from kraftops.errors import AnswerError, KraftopsError, RefusedError
 from kraftops.image.state.image import MetadataImage
-from kraftops.wire.rpc import cluster
+from kraftops.wire.cluster import ClusterConnections
+from kraftops.wire.rpc import cluster as requests
 from kraftops.wire.rpc.connection import Connection
 from kraftops.wire.rpc.error_codes import BROKER_ID_NOT_REGISTERED, CLUSTER_AUTHORIZATION_FAILED
 from kraftops_cli.cluster.broker_ids import ids_text
 from kraftops_cli.cluster.broker_states import KeptState, replica_counts
-from kraftops_cli.cluster.target import KeptImage, Target
 
 _MAX_TOPICS = 5  # in a message
 
@@ -133,28 +133,28 @@ class Registrations:
 
 
 def ask_registrations(
-    target: Target, connection: Connection, kept: KeptImage, *, is_forced: bool
+    cluster: ClusterConnections, connection: Connection, *, is_forced: bool
 ) -> Registrations:
-    """Return the registrations, as far as they may be seen; metadata is loaded to be *kept*.
+    """Return the registrations, as far as they may be seen.
 
     Raises:
         AnswerError: a request fails; with *is_forced*, not that of the metadata log.
     """
     address = str(connection.address)
-    if target.is_of_controllers:
-        cluster_id = _cluster_id(target, connection)
+    if cluster.is_of_controllers:
+        cluster_id = _cluster_id(cluster, connection)
         try:
-            image = kept.current(target).image
+            image = cluster.image()
         except AnswerError as error:
             if error.error_code != CLUSTER_AUTHORIZATION_FAILED and not is_forced:
                 raise
             missing = "CLUSTER_ACTION on the cluster"
             return Registrations(address, cluster_id, missing=missing)
         return registrations_of(image, address, cluster_id, now=time.time_ns() // 1_000_000)
-    is_complete = cluster.lists_fenced(connection)
-    answer = target.nodes(connection, with_fenced=is_complete)
-    replicas = cluster.replica_counts(connection)
-    is_hidden = not replicas and not cluster.sees_everything(connection)
+    is_complete = requests.lists_fenced(connection)
+    answer = cluster.nodes(connection, with_fenced=is_complete)
+    replicas = requests.replica_counts(connection)
+    is_hidden = not replicas and not requests.sees_everything(connection)
     return Registrations(
         address,
         answer.cluster_id,
@@ -184,11 +184,12 @@ def registrations_of(
     )
 
 
-def _cluster_id(target: Target, connection: Connection) -> str | None:
+def _cluster_id(cluster: ClusterConnections, connection: Connection) -> str | None:
     """Return the id of the cluster; None if it may not be seen."""
     try:
-        return target.nodes(connection).cluster_id
+        return cluster.nodes(connection).cluster_id
     except AnswerError as error:
-        if error.error_code != CLUSTER_AUTHORIZATION_FAILED or target.expected_id is not None:
+        is_hidden = error.error_code == CLUSTER_AUTHORIZATION_FAILED
+        if not is_hidden or cluster.endpoints.cluster_id is not None:
             raise
         return None

@@ -11,9 +11,10 @@ from kraftops.errors import KraftopsError, UsageError, WireError
 from kraftops.placement.conditions import Condition, parse_condition
 from kraftops.reassign.access import ClusterAccess
 from kraftops.wire.config.settings import TIMEOUT
+from kraftops.wire.net.deadline import Deadline
 from kraftops.wire.rpc.error_codes import may_pass
 from kraftops_cli.cluster.options import TargetOptions, subcommand
-from kraftops_cli.cluster.target import Target, target_of
+from kraftops_cli.cluster.target import cluster_of
 from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.terminal.answer import print_answer
@@ -46,17 +47,20 @@ class WaitOptions(TargetOptions):
     **manual(__file__),
 )
 def wait(terminal: Terminal, options: WaitOptions) -> int:
-    target = target_of(terminal, options)
+    cluster = cluster_of(terminal, options)
     conditions = [parse_condition(text) for text in options.conditions]
     # The time for all may be much more than that for one question, which is asked again.
-    settings = replace(target.settings, timeout=min(target.settings.timeout, TIMEOUT))
-    endpoints = replace(target.endpoints, settings=settings)
-    is_log = target.is_of_controllers
+    settings = cluster.endpoints.settings
+    limit = Deadline(settings.timeout)
+    endpoints = replace(
+        cluster.endpoints, settings=replace(settings, timeout=min(settings.timeout, TIMEOUT))
+    )
+    is_log = cluster.is_of_controllers
     access = ClusterAccess(
-        None if is_log else endpoints, endpoints if is_log else None, deadline=target.deadline
+        None if is_log else endpoints, endpoints if is_log else None, deadline=limit
     )
     with access:
-        _wait(access, conditions, target)
+        _wait(access, conditions, limit)
     print_answer(
         terminal,
         options.form,
@@ -67,7 +71,7 @@ def wait(terminal: Terminal, options: WaitOptions) -> int:
     return 0
 
 
-def _wait(access: ClusterAccess, conditions: Sequence[Condition], target: Target) -> None:
+def _wait(access: ClusterAccess, conditions: Sequence[Condition], limit: Deadline) -> None:
     """Wait for conditions.
 
     Raises:
@@ -86,7 +90,7 @@ def _wait(access: ClusterAccess, conditions: Sequence[Condition], target: Target
             if not may_pass(error):
                 raise
             # An earlier answer tells more than the missing time for another one.
-            if not reason or not target.deadline.is_over:
+            if not reason or not limit.is_over:
                 reason = error.message
         else:
             missing = [
@@ -95,13 +99,13 @@ def _wait(access: ClusterAccess, conditions: Sequence[Condition], target: Target
             if not missing:
                 return
             reason = "; ".join(missing)
-        if target.deadline.is_over:
+        if limit.is_over:
             raise KraftopsError(
-                f"after {target.deadline.seconds:g} s: {reason}",
+                f"after {limit.seconds:g} s: {reason}",
                 hint="--timeout SECONDS waits longer",
                 code="not-in-time",
             )
-        time.sleep(max(0.0, min(_PAUSE_SECONDS, target.deadline.left)))
+        time.sleep(max(0.0, min(_PAUSE_SECONDS, limit.left)))
 
 
 def _check_answers(access: ClusterAccess, conditions: Sequence[Condition]) -> None:

@@ -189,7 +189,7 @@ def _incident_log(examination: Examination) -> tuple[Sequence[str], str | None]:
     """Return the metadata log of controllers that answer, or else of a directory, and that."""
     access, folder = examination.answers, examination.metadata_log
     if access and access.controllers:
-        return access.log_names(), None
+        return access.live_image().names, None
     return ([folder] if folder else []), folder
 
 

@@ -1,13 +1,13 @@
-"""Access to a cluster by its brokers and, where they are given, its controllers."""
+"""A cluster as operations see and change it: replicas, configurations, and marks."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Concatenate, ParamSpec, Self, TypeVar
+from dataclasses import dataclass, field
+from typing import Concatenate, ParamSpec, TypeVar
 
-from kraftops.errors import AnswerError, KraftopsError, RefusedError, UsageError, WireError
+from kraftops.errors import KraftopsError, RefusedError, UsageError
 from kraftops.image.history import history
 from kraftops.image.state.image import MetadataImage
 from kraftops.java.numbers import parse_integer
@@ -23,34 +23,20 @@ from kraftops.wire.admin.configs import (
     describe_configs,
 )
 from kraftops.wire.admin.replicas import ask_placement, refuses_other_counts
-from kraftops.wire.config.settings import Settings
-from kraftops.wire.net.addresses import Address, Bootstrap
+from kraftops.wire.cluster import ClusterConnections
 from kraftops.wire.net.deadline import PAUSE, Deadline
-from kraftops.wire.quorum.live_image import LiveImage
-from kraftops.wire.rpc.bootstrap import connect
 from kraftops.wire.rpc.cluster import (
-    ClusterNodes,
-    describe_cluster,
-    describe_quorum,
-    lists_fenced,
     sees_everything,
 )
-from kraftops.wire.rpc.connection import Connection, NodeKind
-from kraftops.wire.rpc.endpoints import Endpoints, other_cluster
-from kraftops.wire.rpc.error_codes import UNSUPPORTED_VERSION, may_pass
-from kraftops.wire.rpc.leader import ask_leader
+from kraftops.wire.rpc.connection import Connection
 
 T = TypeVar("T")
 P = ParamSpec("P")
 
-PATIENCE_SECONDS = 60.0
-"""Time for which requests are tried again, while nodes restart and controllers elect a leader."""
 _PAUSE, _LONG_PAUSE = 1.0, 3.0
 """Seconds between two looks at a placement that may be behind, if Kafka checks counts or not."""
 # For a broker behind the controllers to catch up; others may be changing it, too.
 _SETTLE_SECONDS = 30.0
-_LEAST_SECONDS = 0.1  # a timeout of 0 would mean none
-_LOG_SECONDS = 5.0  # for a metadata log that may be out of reach from here
 CORDON, ALL = "cordoned.log.dirs", "*"
 """The configuration of a broker to which no new partitions come (KIP-1066), and all its disks."""
 _NONE = ConfigValue(None, is_dynamic=False)
@@ -59,60 +45,19 @@ _AT_ONCE = 1000  # topics or partitions in a request: 250 kB of the longest name
 
 
 @dataclass(slots=True)
-class ClusterAccess:
-    """Connections to a cluster, which are opened when they are needed; a context manager.
+class ClusterAccess(ClusterConnections):
+    """A cluster as operations see and change it: replicas, configurations, marks.
 
     Brokers are asked, and changed. The metadata log of the controllers, if they are given, is
     followed instead of asking a broker again and again; it also has what brokers that are down
-    cannot tell. The *deadline* is that of all work on the cluster, and so of each request.
+    cannot tell.
     """
 
-    brokers: Endpoints | None
-    controllers: Endpoints | None = None
-    controller_settings: Settings | None = None
-    """Those of controllers that brokers name; without them, those of the brokers."""
-    note: Callable[[str], None] = lambda _: None
-    deadline: Deadline | None = None
-    _connection: Connection | None = None
-    _image: LiveImage | None = None
-    _addresses: dict[int, Address] = field(default_factory=dict)
     _own_marks: set[str] = field(default_factory=set)
     """Marks that were written: a broker that is behind does not show the last ones."""
-    _lists_fenced: bool = True
     _taking_none: frozenset[int] = frozenset()
     """Brokers that a plan gives no replicas, as they are cordoned or leave."""
     _counts: dict[TopicPartition, int] = field(default_factory=dict)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        self._disconnect()
-        if self._image:
-            self._image.close()
-        self._image = None
-
-    def renew_deadline(self) -> None:
-        """Give the work that begins now the time that the deadline had at first."""
-        if self.deadline is not None:
-            self.deadline = Deadline(self.deadline.seconds)
-
-    @property
-    def lists_fenced(self) -> bool:
-        """Whether placements have fenced brokers: by Kafka 4.0, or by the metadata log."""
-        return self.controllers is not None or self._lists_fenced
-
-    def check(self) -> None:
-        """Connect to a broker: nobody need wait where the addresses are wrong.
-
-        Raises:
-            WireError: none answers.
-            AnswerError: the cluster has another id than expected.
-        """
-        self._connected()
 
     def placement(self) -> Placement:
         """Return brokers and replicas as they are now.
@@ -194,28 +139,6 @@ class ClusterAccess:
         self._taking_none = frozenset([*cordoned, *leaving])
         return self.settled()
 
-    def image(self) -> MetadataImage:
-        """Return the image of the metadata log, by controllers that are given or a broker names.
-
-        Raises:
-            WireError: no controller answers, or it is not permitted.
-        """
-        if self._image is None:
-            controllers = self.controllers or self.named_controllers()
-            limit = self.deadline_for(controllers.settings)
-            seconds = limit.left if self.controllers else min(limit.left, _LOG_SECONDS)
-            timeout = max(round(seconds, 1), _LEAST_SECONDS)
-            settings = replace(controllers.settings, timeout=timeout)
-            self._image = LiveImage(replace(controllers, settings=settings), note=self.note)
-        self._image.update()
-        return self._image.image
-
-    def log_names(self) -> Sequence[str]:
-        """Return the names of the metadata log as it was read, for `load`; errors as `image`."""
-        self.image()
-        assert self._image
-        return self._image.names
-
     def metadata(self) -> MetadataImage | None:
         """Return the image of the metadata log as it is now; None without controllers.
 
@@ -230,9 +153,7 @@ class ClusterAccess:
         One of them is current, even if a broker is behind; errors as `placement`.
         """
         if self.controllers is not None:
-            if self._image:
-                self._image.close()
-            self._image = None
+            self._close_image()
             return [self.placement()]
         first = self.placement()
         return [first, *(self.ask_broker(broker, ask_placement) for broker in first.running)]
@@ -253,68 +174,6 @@ class ClusterAccess:
                 "topics may be hidden: the user may not do everything on the cluster",
                 hint="-C reads the metadata log, with CLUSTER_ACTION on the cluster",
             )
-
-    def ask(
-        self, request: Callable[Concatenate[Connection, P], T], *args: P.args, **values: P.kwargs
-    ) -> T:
-        """Make a request of any broker that answers.
-
-        Raises:
-            WireError: none does, or the connection broke.
-        """
-        connection = self._connected()
-        connection.deadline = self.deadline_for(self._broker_endpoints.settings)
-        try:
-            return request(connection, *args, **values)
-        except AnswerError:
-            raise
-        except WireError:
-            self._disconnect()
-            raise
-
-    def ask_broker(
-        self,
-        broker: int,
-        request: Callable[Concatenate[Connection, P], T],
-        *args: P.args,
-        **values: P.kwargs,
-    ) -> T:
-        """Make a request of one broker; errors as `ask`."""
-        self._connected()
-        settings = self._broker_endpoints.settings
-        address = self._addresses.get(broker)
-        if address is None:
-            self._disconnect()  # the next connection knows of newer brokers
-            raise WireError(f"the address of broker {broker} is not known")
-        try:
-            with Connection(address, settings, self.deadline_for(settings)) as connection:
-                return request(connection, *args, **values)
-        except AnswerError:
-            raise
-        except WireError:
-            self._disconnect()  # it may come back at another address
-            raise
-
-    def patiently(self, act: Callable[P, T], *args: P.args, **values: P.kwargs) -> T:
-        """Act, and again after errors that pass; *act* must have the same effect if repeated.
-
-        Raises:
-            WireError: the errors went on for a minute, or to the deadline, or one does not pass.
-        """
-        patience = Deadline(PATIENCE_SECONDS)
-        if self.deadline is not None:
-            patience = self.deadline.within(PATIENCE_SECONDS)
-        is_noted = False
-        while True:
-            try:
-                return act(*args, **values)
-            except WireError as error:
-                if not may_pass(error) or patience.is_over:
-                    raise
-                if not is_noted:
-                    self.note(f"{error.message}; trying again")
-                is_noted = True
-            time.sleep(PAUSE)
 
     def with_placement(
         self,
@@ -376,40 +235,11 @@ class ClusterAccess:
         """
         if self.controllers is None or mark.author is None:
             return None
-        self.image()
-        assert self._image
+        live = self.live_image()
         try:
-            return placement_of(self._image.state(at_time=mark.author.since))
+            return placement_of(live.state(at_time=mark.author.since))
         except UsageError:
             return None
-
-    def named_controllers(self) -> Endpoints:
-        """Return the voters that a broker names since Kafka 3.9 (KIP-853, DescribeQuorum v2).
-
-        Raises:
-            WireError: it names none, or errors as `ask`.
-        """
-        listeners = self.ask(describe_quorum).listeners
-        addresses = [Bootstrap(address) for points in listeners.values() for _, address in points]
-        if not addresses:
-            raise WireError(
-                "brokers before Kafka 3.9 do not know the addresses of controllers",
-                hint="-C gives them",
-                code="not-supported",
-            )
-        brokers = self._broker_endpoints
-        settings = self.controller_settings or brokers.settings
-        return Endpoints(addresses, settings, brokers.cluster_id)
-
-    def find_controllers(self) -> bool:
-        """Follow the metadata log of the controllers that a broker names, if that can be."""
-        if self.controllers is None:
-            try:
-                self.controllers = self.named_controllers()
-                self.image()
-            except KraftopsError:
-                self.controllers = self._image = None
-        return self.controllers is not None
 
     def was_registered(self, broker: int) -> bool:
         """Tell whether the metadata log, back to its last snapshot, has ever had a broker.
@@ -418,10 +248,8 @@ class ClusterAccess:
         """
         if not self.find_controllers():
             return False
-        self.image()
-        assert self._image
         subject = history_subject(("image", "cluster", "brokers", str(broker)))
-        return bool(history(self._image.names, subject))
+        return bool(history(self.live_image().names, subject))
 
     def config_of(self, broker: int, keys: Sequence[str] | None = None) -> dict[str, ConfigValue]:
         """Return the values of a running broker, of the *keys* that it has; errors as `ask`."""
@@ -458,78 +286,6 @@ class ClusterAccess:
                 hint="-C with the addresses of controllers does it",
             )
         self.ask_controllers(alter_configs, _BROKER, changes_by_broker)
-
-    def ask_controllers(
-        self, request: Callable[Concatenate[Connection, P], T], *args: P.args, **values: P.kwargs
-    ) -> T:
-        """Make a request of the leader of the controllers; errors as `ask`."""
-        controllers = self.controllers
-        assert controllers is not None
-        settings = controllers.settings
-        deadline = self.deadline_for(settings)
-
-        def check(connection: Connection) -> None:
-            try:
-                _check_id(connection, controllers, describe_cluster(connection))
-            except AnswerError as error:
-                # ControllerApis of one that has just started, and has no metadata.version yet:
-                # the others are tried.
-                if error.error_code == UNSUPPORTED_VERSION:
-                    raise WireError(error.message, error.hint) from error
-                raise
-
-        with connect(
-            controllers.bootstrap, settings, deadline, NodeKind.CONTROLLER, check
-        ) as connection:
-            return ask_leader(
-                connection,
-                lambda address: Connection(address, settings, deadline),
-                lambda leader: request(leader, *args, **values),
-            )
-
-    def deadline_for(self, settings: Settings) -> Deadline:
-        """Return the deadline of a request that begins now."""
-        if self.deadline is None:
-            return Deadline(settings.timeout)
-        return self.deadline.within(settings.timeout)
-
-    @property
-    def _broker_endpoints(self) -> Endpoints:
-        assert self.brokers is not None  # commands that ask brokers require -b
-        return self.brokers
-
-    def _connected(self) -> Connection:
-        """Return the connection to a broker; a new one comes with the addresses of all brokers."""
-        if self._connection is None:
-            endpoints = self._broker_endpoints
-            bootstraps = {bootstrap.address: bootstrap for bootstrap in endpoints.bootstrap}
-            bootstraps |= {address: Bootstrap(address) for address in self._addresses.values()}
-            deadline = self.deadline_for(endpoints.settings)
-            self._connection = connect(
-                [*bootstraps.values()],
-                endpoints.settings,
-                deadline,
-                NodeKind.BROKER,
-                first=self._learn,
-            )
-        return self._connection
-
-    def _learn(self, connection: Connection) -> None:
-        """Note the addresses of all brokers, and check the cluster's id."""
-        self._lists_fenced = lists_fenced(connection)
-        cluster = describe_cluster(connection, with_fenced=self._lists_fenced)
-        _check_id(connection, self._broker_endpoints, cluster)
-        self._addresses.update((node.node_id, node.address) for node in cluster.nodes)
-
-    def _disconnect(self) -> None:
-        if self._connection:
-            self._connection.close()
-        self._connection = None
-
-
-def _check_id(connection: Connection, endpoints: Endpoints, cluster: ClusterNodes) -> None:
-    if endpoints.cluster_id not in (None, cluster.cluster_id):
-        raise other_cluster(connection.address, cluster.cluster_id, endpoints.cluster_id)
 
 
 def in_parts(things: Sequence[T]) -> Iterator[Sequence[T]]:

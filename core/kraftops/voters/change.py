@@ -14,12 +14,12 @@ from kraftops.errors import (
     UnknownOutcomeError,
     WireError,
 )
-from kraftops.reassign.access import PATIENCE_SECONDS
 from kraftops.reassign.events import Event, Report
 from kraftops.uuids import ZERO, to_text
 from kraftops.voters.access import SERVERS, QuorumAccess, listeners_in
 from kraftops.voters.quorum import Quorum, end_offset, voter_keys
 from kraftops.voters.rules import why_not_add, why_not_remove
+from kraftops.wire.cluster import PATIENCE_SECONDS
 from kraftops.wire.net.deadline import PAUSE, Deadline
 from kraftops.wire.rpc.cluster import QuorumInfo, ReplicaState
 from kraftops.wire.rpc.connection import Connection

@@ -11,6 +11,7 @@ from kraftops.errors import AnswerError, WireError
 from kraftops.image.load.loading import load
 from kraftops.reassign.marks import DECOMMISSION, Mark
 from kraftops.wire.admin.configs import ConfigValue
+from kraftops.wire.cluster import ClusterConnections
 from kraftops.wire.config.settings import Settings
 from kraftops.wire.net.addresses import Address, Bootstrap
 from kraftops.wire.net.deadline import Deadline
@@ -31,16 +32,17 @@ from kraftops_cli.cluster.description import (
     with_facts,
 )
 from kraftops_cli.cluster.health import NodeFacts
-from kraftops_cli.cluster.target import Target
 from tests.helpers.nodes.lost_quorums import broker
 from tests.helpers.tools.fake_cluster import NODES, serving
 from tests.helpers.wire.metadata_quorums import MetadataLog, topic
 from tests.helpers.wire.peers import APIS, Peer, free_port, silent
 
 
-def target(*addresses: Any, kind: NodeKind = NodeKind.BROKER) -> Target:
+def target(*addresses: Any, kind: NodeKind = NodeKind.BROKER) -> ClusterConnections:
     settings = Settings(timeout=1.0, connect_timeout=0.5)
-    return Target(Endpoints([*map(Bootstrap, addresses)], settings), kind, Deadline(1.0))
+    endpoints = Endpoints([*map(Bootstrap, addresses)], settings)
+    sides = (None, endpoints) if kind is NodeKind.CONTROLLER else (endpoints, None)
+    return ClusterConnections(*sides, deadline=Deadline(1.0))
 
 
 def replica(node: int, end: int) -> ReplicaState:
@@ -89,7 +91,7 @@ def test_cluster_without_an_answer_is_an_error() -> None:
 def test_cluster_of_another_id_is_an_error() -> None:
     with serving(NODES) as peer:
         named = target(peer.address)
-        asked = replace(named, endpoints=replace(named.endpoints, cluster_id="mine"))
+        asked = replace(named, brokers=replace(named.endpoints, cluster_id="mine"))
 
         with pytest.raises(AnswerError, match="not mine"):
             ask_description(asked, KeptAnswers(lambda *_: pytest.fail("nothing is skipped")))

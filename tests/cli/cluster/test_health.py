@@ -9,11 +9,12 @@ import pytest
 from kraftops.image.load.loading import load
 from kraftops.image.state.image import MetadataImage
 from kraftops.placement.placement import TopicPartition
+from kraftops.wire.cluster import ClusterConnections
 from kraftops.wire.config.settings import Settings
 from kraftops.wire.net.addresses import Address, Bootstrap
 from kraftops.wire.net.deadline import Deadline
 from kraftops.wire.rpc.cluster import ClusterNode
-from kraftops.wire.rpc.connection import Connection, NodeKind
+from kraftops.wire.rpc.connection import Connection
 from kraftops.wire.rpc.endpoints import Endpoints
 from kraftops_cli.cluster import health as health_module
 from kraftops_cli.cluster.broker_states import KeptState
@@ -24,7 +25,6 @@ from kraftops_cli.cluster.health import (
     controller_facts,
     health_of_image,
 )
-from kraftops_cli.cluster.target import Target
 from tests.helpers.logs.metadata_logs import records_batch
 from tests.helpers.nodes.lost_quorums import broker
 from tests.helpers.wire.metadata_quorums import MetadataLog, topic
@@ -166,8 +166,8 @@ def test_brokers_tell_release_and_failed_directories_and_silent_ones_are_left_ou
             ClusterNode(2, peer.address._replace(port=port), None, False),
             ClusterNode(3, peer.address, None, True),
         ]
-        target = Target(
-            Endpoints([Bootstrap(peer.address)], Settings()), NodeKind.BROKER, Deadline(5)
+        target = ClusterConnections(
+            Endpoints([Bootstrap(peer.address)], Settings()), deadline=Deadline(5)
         )
 
         found = KeptFacts().current(target, nodes)

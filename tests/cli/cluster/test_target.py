@@ -1,26 +1,17 @@
 """Options that name a cluster."""
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from kraftops.wire.config.settings import Settings
-from kraftops.wire.net.addresses import Bootstrap
-from kraftops.wire.net.deadline import Deadline
-from kraftops.wire.rpc.connection import NodeKind
-from kraftops.wire.rpc.endpoints import Endpoints
-from kraftops_cli.cluster.target import KeptImage, Target
 from tests.helpers.tools.fake_cluster import cluster
-from tests.helpers.wire.metadata_quorums import MetadataLog, topic
 from tests.helpers.wire.peers import (
     CLUSTER_ID,
     Peer,
     broker,
     free_port,
 )
-from tests.helpers.wire.quorums import quorum
 
 
 @pytest.fixture
@@ -63,28 +54,3 @@ def test_impossible_timeout_is_refused(seconds: str) -> None:
 
     assert done.code == 1
     assert f"'{seconds}' is not a number of seconds" in done.err
-
-
-def test_metadata_that_is_kept_fetches_only_what_is_new() -> None:
-    """Each look at it costs as much as has changed."""
-    log = MetadataLog()
-    for number in range(200):
-        log.add(*topic(number))
-    with quorum(log, 1) as controllers:
-        bootstrap = [Bootstrap(controllers.address(1))]
-        target = Target(Endpoints(bootstrap, Settings()), NodeKind.CONTROLLER, Deadline(20))
-        kept = KeptImage()
-        with kept.current(target) as live:
-            assert live.image.fold.topic_count() == 200
-            before = len(log.asked)
-
-            for count in range(201, 204):
-                log.add(*topic(count))
-                while kept.current(target).image.fold.topic_count() < count:
-                    assert not target.deadline.is_over
-                    time.sleep(0.01)
-
-    offsets = [asked[1] for kind, asked in log.asked[before:] if kind == "fetch"]
-    end_of_loading = 402  # the leader's record, the version, and two a topic
-    assert len(offsets) > 3
-    assert min(offsets) >= end_of_loading

@@ -2,6 +2,7 @@
 
 from contextlib import ExitStack
 from pathlib import Path
+from types import SimpleNamespace
 from unittest.mock import patch
 
 import pytest
@@ -158,7 +159,7 @@ def test_controllers_that_are_named_tell_the_incidents_of_their_log(tmp_path: Pa
     folder = str(incident_directory(tmp_path, INCIDENT))
     access = ClusterAccess(None, Endpoints([Bootstrap(Address("c", 9093))], Settings()))
     checks = [check for check in CHECKS if check.name == "incidents"]
-    with patch.object(ClusterAccess, "log_names", lambda _: [folder]):
+    with patch.object(ClusterAccess, "live_image", lambda _: SimpleNamespace(names=[folder])):
         examination = Examination(access=access)
         findings = diagnosis_of(examination, run_checks(examination, checks), Selection()).findings
 

@@ -9,8 +9,8 @@ from unittest.mock import patch
 
 from kraftops.errors import AnswerError
 from kraftops.placement.placement import Replicas, TopicPartition
-from kraftops.reassign import access
 from kraftops.reassign.access import ClusterAccess
+from kraftops.wire import cluster as connections
 from kraftops.wire.config.settings import Settings
 from kraftops.wire.net.addresses import Address, Bootstrap
 from kraftops.wire.net.deadline import Deadline
@@ -86,8 +86,8 @@ class MovingCluster:
 
         endpoints = Endpoints([Bootstrap(Address("b", each)) for each in self.brokers], Settings())
         with (
-            patch.object(access, "Connection", connection),
-            patch.object(access, "connect", connect),
+            patch.object(connections, "Connection", connection),
+            patch.object(connections, "connect", connect),
             patch("time.sleep"),
             ClusterAccess(endpoints) as found,
         ):

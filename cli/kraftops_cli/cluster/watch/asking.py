@@ -10,9 +10,9 @@ from threading import Event
 
 from kraftops.errors import AnswerError, KraftopsError, WireError
 from kraftops.parallel.background import BackgroundCall
+from kraftops.wire.cluster import ClusterConnections
 from kraftops.wire.rpc.error_codes import may_pass
 from kraftops_cli.cluster.description import ClusterDescription, KeptAnswers, ask_description
-from kraftops_cli.cluster.target import Target
 from kraftops_cli.cluster.watch.happenings import Happening, past_happenings
 from kraftops_cli.cluster.watch.pages import Page, page_of
 from kraftops_cli.cluster.watch.state import Trouble
@@ -24,15 +24,17 @@ Item = ClusterDescription | Trouble | Happening | Page
 class Asker:
     """Asks a cluster, and keeps what it found until that is taken."""
 
-    def __init__(self, target: Target, seconds: float, tell: Callable[[], None]) -> None:
+    def __init__(
+        self, cluster: ClusterConnections, seconds: float, tell: Callable[[], None]
+    ) -> None:
         """Begin to ask.
 
         Args:
-            target: The cluster.
+            cluster: What is asked.
             seconds: The time between an answer and the next question.
             tell: Is called when there is something to take.
         """
-        self._target = target
+        self._cluster = cluster
         self._seconds = seconds
         self._tell = tell
         self._has_past = False
@@ -81,15 +83,15 @@ class Asker:
                 gc.enable()
                 is_first = False
             self._rest(pause_after(time.thread_time() - cpu, self._seconds))
-            self._target = self._target.restarted()
+            self._cluster.renew_deadline()
 
     def _ask(self, kept: KeptAnswers) -> None:
-        self._description = ask_description(self._target, kept)
+        self._description = ask_description(self._cluster, kept)
         self._put(self._description)
         self._put_page()
-        if self._target.is_of_controllers and not self._has_past:
+        if self._cluster.is_of_controllers and not self._has_past:
             self._has_past = True
-            self._put_past(kept)
+            self._put_past()
 
     def _rest(self, seconds: float) -> None:
         """Wait for the next question; a page that is turned to meanwhile is answered at once."""
@@ -107,11 +109,11 @@ class Asker:
         except KraftopsError as error:
             self._put(Page(subject, (error.message,)))
 
-    def _put_past(self, kept: KeptAnswers) -> None:
+    def _put_past(self) -> None:
         """Put what the log knows of the time before; it is little, and may fail by itself."""
         now = time.time_ns() // 1_000_000
         try:
-            happenings = past_happenings(kept.image.current(self._target).names, now)
+            happenings = past_happenings(self._cluster.live_image().names, now)
         except KraftopsError as error:
             happenings = [Happening(now, "warning", error.message)]
         for happening in happenings:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
+from kraftops.wire.cluster import ClusterConnections
 from kraftops_cli.cluster.description import BrokerFilter
-from kraftops_cli.cluster.target import Target
 from kraftops_cli.cluster.watch.asking import Asker, Item
 from kraftops_cli.cluster.watch.drawing import frame
 from kraftops_cli.cluster.watch.happenings import Happening
@@ -27,7 +27,9 @@ _LEAST_PAUSE, _LONGEST_PAUSE = 0.2, 1.0  # seconds between two frames, unless a 
 _KEYBOARD = 0
 
 
-def watch_screen(terminal: Terminal, target: Target, chosen: BrokerFilter, seconds: float) -> int:
+def watch_screen(
+    terminal: Terminal, cluster: ClusterConnections, chosen: BrokerFilter, seconds: float
+) -> int:
     """Show the cluster until somebody quits; return the exit code.
 
     Raises:
@@ -35,7 +37,7 @@ def watch_screen(terminal: Terminal, target: Target, chosen: BrokerFilter, secon
     """
     console = terminal.console
     with Screen(console.fd, _KEYBOARD) as screen:
-        asker = Asker(target, seconds, screen.wake)
+        asker = Asker(cluster, seconds, screen.wake)
         state = ScreenState(chosen=chosen)
         heard, patience = time.monotonic(), seconds + _SILENCE
         keys: list[str] = []
