@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from kraftops.checkup.examination import Examination
+from kraftops.checkup.examination import Examination, is_packed
 from kraftops.display.sizes import many
 from kraftops.display.times import DAY_MS, iso_time
 from kraftops.engine.timeline_contract import MIN_ISR
@@ -42,13 +42,16 @@ _CERTIFICATE_DAYS = 30
 _LARGEST_STORE = 1 << 20  # key stores have some kB; a wrong file may have any size
 
 
+_PROBLEMS = "problems -b HOST:PORT"
+
+
 class _Kind(NamedTuple):
     """What the problems of a cause are called; {} stands for the broker and since when."""
 
     code: str
     text: str
     cure: str = "see what it does"
-    command: str = "problems -b HOST:PORT"
+    command: str = _PROBLEMS
     is_note: bool = False
 
 
@@ -120,6 +123,7 @@ def _logged_problems(examination: Examination, image: MetadataImage) -> Iterator
     }
     needed = logged_min_isr(image, image.sorted_topics)
     evidence = ProblemEvidence(log=facts_of(image, placement))
+    is_old = _may_be_old(examination)
     for problem in find_problems(placement, needed, evidence):
         if problem.cause is Cause.BROKER_DOWN and problem.broker in stopped:
             continue
@@ -129,17 +133,36 @@ def _logged_problems(examination: Examination, image: MetadataImage) -> Iterator
             and entry is not None
             and image.broker_state(entry, whole=False)["inControlledShutdown"]
         )
-        yield _problem_finding(problem, is_note=in_order)
+        yield _problem_finding(problem, is_note=in_order, is_old=is_old)
 
 
-def _problem_finding(problem: Problem, *, is_note: bool = False) -> Finding:
-    """Return the finding of a problem; a broker that was stopped in order is a note."""
+def _may_be_old(examination: Examination) -> bool:
+    """Tell whether the cluster may have gone on without the nodes that are named, all stopped.
+
+    It has not without most of its voters. An archive may be of a server that ran, and followed.
+    """
+    nodes = examination.nodes
+    newest = max(nodes, key=lambda node: node.content.rank)
+    voters = {voter.node_id for voter in newest.voters} or newest.static_voters
+    stopped = voters & {node.config.node_id for node in nodes}
+    follows = any(examination.is_running(node) or is_packed(node) for node in nodes)
+    return bool(voters) and not follows and 2 * len(stopped) <= len(voters)
+
+
+def _problem_finding(problem: Problem, *, is_note: bool = False, is_old: bool = False) -> Finding:
+    """Return the finding of a problem; a broker that was stopped in order is a note.
+
+    So is what *is_old*: the log of a stopped node does not tell how the cluster is now.
+    """
     kind = _KINDS[problem.cause]
     if is_note:  # whose replicas need no other place
         kind = kind._replace(cure="start it", command="")
+    if is_old:
+        cure = "see whether it still is so: this is the end of a stopped node's log"
+        kind = kind._replace(cure=cure, command=_PROBLEMS)
     counts = Counter(affected.state for affected in problem.affected)
     severity = Severity.RISK
-    if kind.is_note or is_note:
+    if kind.is_note or is_note or is_old:
         severity = Severity.NOTE
     elif counts[State.OFFLINE] or counts[State.UNDER_MIN_ISR]:
         severity = Severity.STOPS

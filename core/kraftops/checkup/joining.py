@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from kraftops.display.sizes import NAMES_IN_LINE, first_names
 from kraftops.findings.finding import (
     Evidence,
     Finding,
@@ -136,7 +137,8 @@ def joined(findings: Iterable[Finding], node_of: NodeOf) -> list[Finding]:
         if cause is None:
             stands.append(finding)
         else:
-            effects[id(cause)].append(finding)
+            names = partitions[id(finding)] - {finding.place.partition_name}
+            effects[id(cause)].append(_with_names(finding, sorted(names)))
     stands.sort(key=lambda finding: _RANKS.get(finding.code, len(_FIRST)))
     causes = worst_first(_with_effects(finding, effects[id(finding)]) for finding in stands)
     return sorted(causes, key=_order)
@@ -195,6 +197,14 @@ def _grouped(group: Sequence[Finding]) -> Finding:
         count=sum(finding.count for finding in by_place.values()),
         stake=stake or first.stake,
     )
+
+
+def _with_names(effect: Finding, others: Sequence[str]) -> Finding:
+    """Return an effect with the names of the *other* partitions that are lost with the first."""
+    if effect.severity is not Severity.LOSS or not others:
+        return effect
+    text = f"{effect.text}, as {first_names(others, NAMES_IN_LINE)}"
+    return replace(effect, text=text, count=1)
 
 
 def _with_effects(cause: Finding, effects: Sequence[Finding]) -> Finding:

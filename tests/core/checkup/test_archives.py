@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import tarfile
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from tests.helpers.doctor.seeds import REAL_DISKS
 from tests.helpers.logs.bundles import KINDS, files_in
 from tests.helpers.logs.log_directories import REAL
 from tests.helpers.nodes.example_cluster import example_cluster
-from tests.helpers.tools.console import KRAFTOPS, run_here
+from tests.helpers.tools.console import KRAFTOPS, STORAGE, run_here
 
 CLUSTER = "docs/cluster.tar.gz"
 
@@ -233,3 +234,25 @@ def test_junk_after_an_archive_is_not_damage(tmp_path: Path) -> None:
     path.write_bytes(Path(CLUSTER).read_bytes() + b"junk" * 700)
 
     assert [code for code, *_ in facts(path)] == [code for code, *_ in facts(CLUSTER)]
+
+
+def test_rival_logs_in_archives_are_recovered_by_a_plan_of_the_archives(tmp_path: Path) -> None:
+    """What is in an archive has no configuration here, so that `recover` has nothing to write."""
+    cluster = example_cluster(tmp_path)
+    for node_id in (1, 2):
+        os.truncate(cluster / f"node-{node_id}/data/__cluster_metadata-0" / f"{0:020}.log", 3000)
+    archives = [str(tmp_path / f"{node_id}.tar.gz") for node_id in (1, 2, 3)]
+    for node_id, archive in enumerate(archives, 1):
+        with tarfile.open(archive, "w:gz") as tar:
+            tar.add(cluster / f"node-{node_id}", f"n/node-{node_id}")
+            tar.add(cluster / f"node-{node_id}.properties", f"n/node-{node_id}.properties")
+
+    findings = doctor(archives).findings
+    (command,) = {finding.commands for finding in findings if finding.code == "rival-history"}
+
+    words = shlex.split(command[0])[:-1]
+    assert words[:2] == ["kafka-storage", "recover-plan"]
+    unseen = "--unseen-broker", "101,102,103"
+    done = run_here(*words[1:], str(tmp_path / "plan"), *unseen, "--offline", program=STORAGE)
+    assert done.code == 0, done.err
+    assert (tmp_path / "plan/node-3.sh").exists()

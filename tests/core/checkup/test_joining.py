@@ -77,12 +77,16 @@ def test_lost_quorum_hides_no_broker_that_has_lost_partitions() -> None:
     quorum = finding("quorum-lost", Severity.STOPS)
     voter = finding("not-formatted", Severity.STOPS, node=1)
     broker = finding("not-formatted", Severity.STOPS, node=103)
-    lost = finding("missing-partition", Severity.LOSS, node=103)
+    lost = [
+        finding("missing-partition", Severity.LOSS, node=103, topic="t", partition=partition)
+        for partition in range(3)
+    ]
 
-    first, second = joined([voter, broker, lost, quorum], lambda _: None)
+    first, second = joined([voter, broker, *lost, quorum], lambda _: None)
 
     assert [fact.source for fact in first.evidence] == ["not-formatted"]
     assert (second.place.node, second.severity) == (103, Severity.LOSS)
+    assert second.evidence[0].fact.endswith(", as t-1, t-2")
 
 
 def test_node_with_both_roles_that_is_down_is_one_finding() -> None:

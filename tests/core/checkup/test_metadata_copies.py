@@ -96,3 +96,24 @@ def test_voters_of_a_static_quorum_are_known_without_configurations(tmp_path: Pa
 
     rivals = [finding for finding in examined(*directories) if finding[0] == "rival-history"]
     assert rivals == [("rival-history", "loss", str(directory)) for directory in directories[:2]]
+
+
+def test_broker_that_was_down_in_the_log_of_one_stopped_node_is_not_repaired(
+    tmp_path: Path,
+) -> None:
+    """The cluster may have gone on without that node; without most of its voters it has not."""
+    cluster = example_cluster(tmp_path)
+
+    def down(*node_ids: int) -> list[tuple[str, str]]:
+        folders = [str(cluster / f"node-{node_id}/data") for node_id in node_ids]
+        examination = Examination(sources=[LogSource(folder, folder) for folder in folders])
+        checks = [check for check in CHECKS if check.name == "problems"]
+        return [
+            (str(finding.severity), finding.commands[0].split()[1])
+            for run in run_checks(examination, checks)
+            for finding in run.findings
+            if finding.code == "broker-down"
+        ]
+
+    assert down(1) == down(101) == [("note", "problems")]
+    assert down(1, 2) == [("risk", "repair")]

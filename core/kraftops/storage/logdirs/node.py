@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from kraftops.fileio.mounts import archive_of
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.server import quorum_state
 from kraftops.server.log_directory import LogDirectory
@@ -61,12 +62,15 @@ class Node:
         return self.content.quorum.voters or ()
 
     @property
+    def last_static_voters(self) -> frozenset[int]:
+        """The ids of the voters with which it last ran, by its quorum-state; or empty."""
+        folder = os.path.join(self.metadata.path, METADATA_PARTITION)
+        return quorum_state.static_voters(os.path.join(folder, quorum_state.FILE_NAME))
+
+    @property
     def static_voters(self) -> frozenset[int]:
         """The ids of the voters in its configuration, or else in its quorum-state; or empty."""
-        folder = os.path.join(self.metadata.path, METADATA_PARTITION)
-        return frozenset(self.config.voters) or quorum_state.static_voters(
-            os.path.join(folder, quorum_state.FILE_NAME)
-        )
+        return frozenset(self.config.voters) or self.last_static_voters
 
     @property
     def directory_owners(self) -> dict[bytes, int]:
@@ -128,8 +132,14 @@ def directory_owners(nodes: Sequence[Node]) -> dict[bytes, int]:
 def recover_command(node: Node, nodes: Sequence[Node], *arguments: str) -> str:
     """Return the command that recovers a node, with the disks of the others, for a shell.
 
-    A log directory without a metadata log has partitions whose losses count.
+    A log directory without a metadata log has partitions whose losses count. A node in an archive
+    has nothing to write to here: for that there is a plan.
     """
+    if archive_of(node.config.path):
+        copies = dict.fromkeys(map(_copy_name, (node, *nodes)))
+        command = ["kafka-storage", "recover-plan"]
+        command += [word for name in copies for word in ("--from", name)]
+        return shlex.join([*command, "--voters", str(node.config.node_id), "--output", "plan"])
     command = ["kafka-storage", "recover", "-c", node.config.path]
     for other in nodes:
         if other is node:
@@ -145,3 +155,9 @@ def recover_command(node: Node, nodes: Sequence[Node], *arguments: str) -> str:
         for path in paths:
             command += ["--from", path]
     return shlex.join([*command, *arguments])
+
+
+def _copy_name(node: Node) -> str:
+    """Return the name by which a plan takes a node: its archive, configuration or directory."""
+    path = node.config.path if node.config.given else node.metadata.path
+    return archive_of(node.metadata.path) or path

@@ -99,8 +99,10 @@ def _id_twice(identity: bytes, later: _Owned, first: _Owned) -> Finding:
 
 
 def _static_voters(nodes: Sequence[Node]) -> Iterator[Finding]:
-    # The odd one is named: with a majority of its own it would elect another leader.
-    texts = Counter(_static_text(node.config.voters) for node in nodes)
+    # The odd one is named: with a majority of its own it would elect another leader. One that has
+    # run with its voters is not the odd one.
+    have_run = [node for node in nodes if node.config.voters.keys() == node.last_static_voters]
+    texts = Counter(_static_text(node.config.voters) for node in have_run or nodes)
     usual = texts.most_common(1)[0][0]
     first = next(node.config for node in nodes if _static_text(node.config.voters) == usual)
     for node in nodes:

@@ -5,6 +5,7 @@ A voter that is formatted votes with an empty log, and a broker may lead with em
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -88,22 +89,35 @@ def _quorum_obstacle(node: Node, nodes: Sequence[Node]) -> str | None:
     )
 
 
-def old_voter_obstacle(node: Node, nodes: Sequence[Node]) -> str | None:
-    """Return why a node that has lost its meta.properties must not get it back, if so.
+def identity_obstacle(node: Node, nodes: Sequence[Node]) -> Cure | None:
+    """Return why a node that has lost its meta.properties must not get it back, or not yet.
 
-    By its own log, or by static voters, it would elect a leader beside the newest log.
+    By its own log, or by static voters, it would elect a leader beside a quorum that was recovered
+    without it, of which only the logs of the others tell.
     """
+    if not node.is_controller or not (node.voters or node.config.voters):
+        return None
     quorum = quorum_of(nodes)
-    if quorum is None or not node.is_controller or node.config.node_id in quorum.voters:
+    if quorum and node.config.node_id not in quorum.voters:
+        static = "controller.quorum.bootstrap.servers in the place of controller.quorum.voters"
+        change = f"set {static} in {node.config.path}, " if node.config.voters else ""
+        return Cure(
+            f"do not write it: {quorum.newest.metadata_path} goes on with the voters "
+            f"{', '.join(map(str, quorum.voters))}, beside which this log could elect a leader; "
+            f"copy the directory, {change}remove __cluster_metadata-0, and format it with -N"
+        )
+    addresses = {voter.node_id: (voter.host, voter.port) for voter in node.voters}
+    addresses = addresses or dict(node.config.voters)
+    unread = sorted(addresses.keys() - {other.config.node_id for other in nodes})
+    if not unread:
         return None
-    if not (node.voters or node.config.voters):
-        return None
-    return (
-        f"do not write it: {quorum.newest.metadata_path} goes on with the voters "
-        f"{', '.join(map(str, quorum.voters))}, beside which this log could elect a leader; copy "
-        "the directory, set controller.quorum.bootstrap.servers in the place of "
-        f"controller.quorum.voters in {node.config.path}, remove __cluster_metadata-0, and format "
-        "it with -N"
+    servers = ",".join(f"{host}:{port}" for host, port in map(addresses.__getitem__, unread))
+    others = named("voter", unread)
+    return Cure(
+        "do not write it yet: if the cluster was recovered without this node, its old voters would "
+        f"be a second quorum; name the configurations of {others}, too, to be told what to write; "
+        "where a quorum runs, see who votes",
+        (shlex.join(["kafka-cluster", "controllers", "-C", servers]),),
     )
 
 

@@ -11,7 +11,6 @@ from dataclasses import replace
 
 from kraftops.dump.check.start import refusal_finding
 from kraftops.errors import SourceError
-from kraftops.fileio.mounts import archive_of
 from kraftops.fileio.reading import read_small
 from kraftops.findings.finding import (
     Cure,
@@ -109,13 +108,12 @@ def lost_by_all(findings: Iterable[Finding], nodes: Sequence[Node]) -> Iterator[
 def _going_on_from(newest: Node, voters: Collection[int], nodes: Sequence[Node]) -> Cure:
     own = [node for node in nodes if node.config.node_id in voters]
     best = max(own, key=lambda node: node.content.rank)
-    is_local = best.config.is_whole and archive_of(best.config.path) is None
     command = recover_command(best, nodes, "--voters", "self", "--dry-run")
     return Cure(
         "no voter has the rest of its log: restore a metadata directory from a copy, or go on from "
         f"the newest log that is named, {newest.metadata_path}, which ends at offset "
         f"{newest.content.end_offset or 0}; brokers have the log, too",
-        (command,) if is_local else (),
+        (command,) if best.config.is_whole else (),
     )
 
 

@@ -6,7 +6,7 @@ The rules are those of Kafka 4.3.1's `KafkaRaftLog`, `KafkaRaftClient` and `Quor
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from kraftops.fileio.reading import is_forbidden
 from kraftops.findings.catalogue import with_cure
@@ -77,6 +77,39 @@ def quorum_state_findings(node: Node) -> Iterator[Finding]:
             "find out whether disks or meta.properties of controllers were exchanged",
             consequence="this node forgets its own vote, and may vote twice in one epoch",
         )
+
+
+def changed_voters(node: Node, nodes: Sequence[Node]) -> Iterator[Finding]:
+    """Yield that a leader can be elected without most of the voters with which a node last ran.
+
+    A majority of the new voters must share a voter with every majority of the old ones; one voter
+    more or less keeps that. Kafka compares the two sets nowhere, and starts.
+    """
+    old, new = node.last_static_voters, frozenset(node.config.voters)
+    own = node.config.node_id
+    controllers = {other.config.node_id: other for other in nodes if other.is_controller}
+    if node.voters or own not in new:
+        return
+    if any(other.config.voters.keys() != new for other in controllers.values()):
+        return  # the checks between nodes tell it
+    shared = max(len(new) // 2 + 1 - len(new - old), 0)  # in the smallest election
+    if 2 * (len(old) - shared) <= len(old):
+        return
+    if all(2 * len(voters & controllers.keys()) > len(voters) for voters in (old, new)):
+        return  # most of the old voters have changed, too, and the logs are compared
+    names = [", ".join(map(str, sorted(ids))) for ids in (new, old)]
+    elects = "it elects itself" if new == {own} else "they can elect a leader"
+    yield Finding(
+        "static-voters-differ",
+        Severity.RISK,
+        f"its controller.quorum.voters are {names[0]}, and by its quorum-state it last ran with "
+        f"the voters {names[1]}: {elects}, and most of those are not asked",
+        Place(file=node.config.path),
+        f"before it starts, set controller.quorum.voters to {names[1]} again, as on the other "
+        "nodes; only if most of these are lost for good, kafka-storage recover goes on with others",
+        consequence="what that leader writes is a second history of the cluster, and one of the "
+        "two is lost",
+    )
 
 
 def _forgotten_topics(node: Node) -> Iterator[Finding]:

@@ -32,9 +32,9 @@ from kraftops.storage.verify.formatting import (
     FormatEvidence,
     common_cluster_id,
     format_advice,
-    old_voter_obstacle,
+    identity_obstacle,
 )
-from kraftops.storage.verify.quorum import quorum_findings
+from kraftops.storage.verify.quorum import changed_voters, quorum_findings
 
 
 def verify_node(
@@ -65,6 +65,7 @@ def verify_node(
     yield from _contents(node)
     if node.metadata.is_readable:
         yield from quorum_findings(node)
+        yield from changed_voters(node, evidence.nodes)
         yield from _never_started(node, evidence.nodes)
 
 
@@ -141,16 +142,12 @@ def _restore(
     node: Node, directory: LogDirectory, cluster_id: str | None, evidence: FormatEvidence
 ) -> Cure:
     """Return the cure of a bad meta.properties."""
-    if directory.is_metadata and (obstacle := old_voter_obstacle(node, evidence.nodes)):
-        return Cure(obstacle)
+    if directory.is_metadata and (obstacle := identity_obstacle(node, evidence.nodes)):
+        return obstacle
     own_id = node.config.node_id
     lines = meta_lines(own_id, cluster_id, _known_directory_id(node, directory, evidence))
     command = write_command(directory.meta_path, lines)
     text = f"restore it from a copy, or write {', '.join(lines)}"
-    has_others = any(other is not node and other.log.is_used for other in evidence.nodes)
-    if directory.is_metadata and node.is_controller and not (node.is_only_voter or has_others):
-        # With its old voters it would lead beside a quorum that was recovered to others.
-        text += "; first name the log of another controller, which tells of a recovery without it"
     return Cure(text, () if safe_cluster_id(cluster_id) is None else (command,))
 
 

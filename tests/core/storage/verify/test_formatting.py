@@ -91,6 +91,21 @@ def test_old_static_voters_are_not_formatted_beside_a_recovered_log(cluster: Pat
     assert severe()[0].commands == (command,)
 
 
+def test_old_voter_gets_its_identity_back_only_when_all_voters_are_known(cluster: Path) -> None:
+    """Two that get it back elect a leader beside a quorum that was recovered without them."""
+    for node_id in (1, 2):
+        (cluster / f"node-{node_id}/data/meta.properties").unlink()
+
+    alone = unformatted(1)
+    both = [finding for finding in severe() if finding.code == "not-formatted"]
+
+    assert "name the configurations of voters 2 and 3, too, to be told what to write" in alone.cure
+    assert [command.split()[:3] for command in alone.commands] == [
+        ["kafka-cluster", "controllers", "-C"]
+    ]
+    assert [finding.commands[0].split()[0] for finding in both] == ["printf"] * 2
+
+
 def test_broker_is_not_formatted_while_it_may_lead_with_empty_partitions(cluster: Path) -> None:
     empty(cluster, 103)
 

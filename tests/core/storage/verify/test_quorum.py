@@ -1,5 +1,6 @@
 """The metadata log of a node lets it have a quorum, or there is a finding."""
 
+import json
 import os
 import shutil
 from pathlib import Path
@@ -243,3 +244,32 @@ def test_damaged_voters_have_a_single_finding(standalone: Path) -> None:
     path.write_bytes(b"")
 
     assert stopping(standalone) == [f"{path.relative_to(standalone)}: it is empty"]
+
+
+@pytest.mark.parametrize(
+    ("last", "now", "is_told"),
+    [
+        ("1,2,3", "1", True),
+        ("1,2,3", "1,2,4", True),
+        ("1", "1,2,3", True),
+        ("1,2,3", "1,2,3,4", False),
+        ("1,2,3,4", "1,2,3", False),
+        ("1,2,3", "1,2,3", False),
+        ("", "1", False),
+    ],
+)
+def test_voters_that_elect_without_most_of_the_last_ones_are_told(
+    tmp_path: Path, last: str, now: str, is_told: bool
+) -> None:
+    voters = ",".join(f"{number}@localhost:{29092 + int(number)}" for number in now.split(","))
+    node = make_node(tmp_path / "node", **CONTROLLER, controller_quorum_voters=voters)
+    assert format_node(node).code == 0
+    used(node)
+    states = [{"voterId": int(number)} for number in last.split(",") if number]
+    state = {"clusterId": "", "leaderId": -1, "leaderEpoch": 3, "votedId": -1, "appliedOffset": 0}
+    state |= {"currentVoters": states, "data_version": 0}
+    (node / "d1/__cluster_metadata-0/quorum-state").write_text(json.dumps(state))
+
+    lines = stopping(node)
+
+    assert lines == [] if not is_told else "most of those are not asked" in lines[0]

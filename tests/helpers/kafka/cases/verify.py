@@ -59,7 +59,8 @@ class Outcome(Enum):
 class Case(NamedTuple):
     """A node, what is done to it, what becomes of its start, and what verify says of it.
 
-    The *cure* is what its text means; a command in the text is run.
+    The *cure* is what its text means; a command in the text is run. One that *is_risky* starts, and
+    should not: what follows is not of this node alone.
     """
 
     shape: str
@@ -67,6 +68,7 @@ class Case(NamedTuple):
     says: str = ""
     change: Change | None = None
     cure: Change | None = None
+    is_risky: bool = False
 
     @property
     def is_alone(self) -> bool:
@@ -536,12 +538,13 @@ CASES = {
     "quorum-state of other voters": Case(
         "used",
         STARTS,
-        "",
+        "last ran with the voters 2: it elects itself",
         written(
             QUORUM_STATE,
             b'{"clusterId":"other","leaderId":2,"leaderEpoch":1,"votedId":-1,"appliedOffset":0,'
             b'"currentVoters":[{"voterId":2}],"data_version":0}',
         ),
+        is_risky=True,
     ),
     # The metadata log
     "metadata log of another topic": Case(
