@@ -129,7 +129,10 @@ def _logs(examination: Examination) -> Iterator[Finding]:
         yield from quorum_state_findings(node)
         if node in examination.named:
             owners = directory_owners(examination.nodes)
-            yield from inspector.findings(node.config, node.directories, owners)
+            for finding in inspector.findings(node.config, node.directories, owners):
+                # Of a refused configuration, the id may be what is wrong: that comes first.
+                if node.config.is_whole or finding.code != inspector.OTHER_NODE_ID:
+                    yield finding
         else:
             yield from misnumbered(node)
         if not (examination.is_running(node) or is_packed(node)):
@@ -168,7 +171,7 @@ def _starts(examination: Examination) -> Iterator[Finding]:
         if is_whole and image:
             if not is_packed(node):  # Archives of a cluster that runs are of several moments.
                 yield from older_disks(node, image)
-            yield from assignment_findings(node, image)
+            yield from assignment_findings(node, image, examination.nodes)
         if not (is_whole and examination.is_deep):
             release = assumed.newest.release.name
             yield from loading_findings(node, image, release, LIGHT_BYTES, is_whole=is_whole)

@@ -8,9 +8,10 @@ the assigned one, and tells the controller.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from types import MappingProxyType
 
 from kraftops.display.sizes import NAMES_IN_LINE, first_names, many, named
 from kraftops.engine.metadata_state import PartitionKey, PartitionState
@@ -89,16 +90,19 @@ def replicas_on(
             yield key, state
 
 
-def assignment_findings(node: Node, image: MetadataImage) -> Iterator[Finding]:
+def assignment_findings(
+    node: Node, image: MetadataImage, nodes: Sequence[Node] = ()
+) -> Iterator[Finding]:
     """Yield the partitions of a broker that are not where the metadata has them.
 
-    What its own log lost its end before is not judged: the broker fetches that from the controllers
-    before it loads partitions (`BrokerServer.startup`, 4.3.1).
+    One of the other *nodes* may have a directory of it. What its own log lost its end before is not
+    judged: the broker fetches that from the controllers before it loads partitions
+    (`BrokerServer.startup`, 4.3.1).
 
     Raises:
         KraftopsError: a directory, or a source of the image, cannot be read any more.
     """
-    findings = [*_assignment_findings(node, image)]
+    findings = [*_assignment_findings(node, image, nodes)]
     unknown = [finding for finding in findings if finding.code in _OF_LATER_RECORDS]
     if unknown and not node.is_controller and image.offset < (node.content.end_offset or 0):
         folder = os.path.join(node.metadata.path, METADATA_PARTITION)
@@ -116,7 +120,9 @@ def assignment_findings(node: Node, image: MetadataImage) -> Iterator[Finding]:
     yield from findings
 
 
-def _assignment_findings(node: Node, image: MetadataImage) -> Iterator[Finding]:
+def _assignment_findings(
+    node: Node, image: MetadataImage, nodes: Sequence[Node]
+) -> Iterator[Finding]:
     directories = node.data_directories
     present: set[PartitionKey] = set()
     for directory in directories:
@@ -138,15 +144,11 @@ def _assignment_findings(node: Node, image: MetadataImage) -> Iterator[Finding]:
                 path = directory.java_path
                 finding = misplaced_finding(node.config.node_id, path, partition, misplaced)
                 yield _with_known_id(finding, image)
-    failed = [
-        directory.java_path
-        for directory in node.directories
-        if not directory.is_metadata and directory.exists and not directory.is_readable
-    ]
     missing = {
         key: state for key, state in replicas_on(node.config.node_id, image) if key not in present
     }
-    yield from missing_findings(node.config.node_id, directories, image, missing, failed)
+    elsewhere = _paths([directory for other in nodes for directory in other.directories])
+    yield from missing_findings(node.config.node_id, node.directories, image, missing, elsewhere)
 
 
 def missing_findings(
@@ -154,22 +156,41 @@ def missing_findings(
     directories: Sequence[LogDirectory],
     image: MetadataImage,
     missing: Mapping[PartitionKey, PartitionState],
-    failed: Sequence[str] = (),
+    elsewhere: Mapping[bytes, str] = MappingProxyType({}),
 ) -> Iterator[Finding]:
     """Yield that a broker lacks partitions; those in sync with where their directories are.
 
-    *directories* are those of the broker that can be read, *failed* the paths of the others.
+    *directories* are those of the broker, *elsewhere* has the paths of those of all nodes by id.
     """
-    paths = {
-        directory.meta.directory_id: directory.java_path
+    readable = [directory for directory in directories if directory.is_readable]
+    failed = [
+        directory.java_path
         for directory in directories
-        if directory.meta
-    }
-    beside = renamed_directories(directories, image, missing)
+        if not directory.is_metadata and directory.exists and not directory.is_readable
+    ]
+    own = _paths(readable)
+    beside = renamed_directories(readable, image, missing)
     for (topic_id, number), state in missing.items():
-        finding = _missing_partition(node_id, image.topics[topic_id].name, number, state, paths)
+        assigned = state.directories[state.replicas.index(node_id)]
+        path = own.get(assigned, "")
+        name = f"{image.topics[topic_id].name}-{number}"
+        place = Place(
+            node_id, path or None, image.topics[topic_id].name, number, os.path.join(path, name)
+        )
+        other = "" if path else elsewhere.get(assigned, "")
+        finding = _missing_partition(place, _where(assigned, path, other), state)
+        if other:
+            finding = replace(finding, cure=f"put {other} into its log.dirs again")
         finding = _with_failed_directories(finding, failed, state)
         yield with_directory(finding, beside.get((topic_id, number)))
+
+
+def _paths(directories: Iterable[LogDirectory]) -> dict[bytes, str]:
+    return {
+        directory.meta.directory_id: directory.java_path
+        for directory in directories
+        if directory.meta and directory.meta.directory_id
+    }
 
 
 def _with_known_id(finding: Finding, image: MetadataImage) -> Finding:
@@ -187,22 +208,25 @@ def _with_known_id(finding: Finding, image: MetadataImage) -> Finding:
     return replace(finding, cure=cure, commands=(write_command(path, lines),))
 
 
-def _missing_partition(
-    own: int, topic: str, number: int, partition: PartitionState, paths: Mapping[bytes | None, str]
-) -> Finding:
-    assigned = partition.directories[partition.replicas.index(own)]
-    path = paths.get(assigned, "")
-    where = "on this node" if is_reserved(assigned) else "here"
-    if not path and not is_reserved(assigned):
-        where = f"in directory {to_text(assigned)}, which is none of this node's"
+def _where(assigned: bytes, path: str, other: str) -> str:
+    """Return where the metadata has a partition: in *path*, or in the directory of an *other*."""
+    if is_reserved(assigned):
+        return "on this node"
+    if path:
+        return "here"
+    what = other or "none of this node's"
+    return f"in directory {to_text(assigned)}, which is {what}"
+
+
+def _missing_partition(place: Place, where: str, partition: PartitionState) -> Finding:
     problem = f"it is missing, and the metadata has it {where}"
-    place = Place(own, path or None, topic, number, os.path.join(path, f"{topic}-{number}"))
     holders = _holders(partition)
-    if own not in holders:
+    if place.node not in holders:
         problem += f"; the broker fetches it from {named('broker', holders)}"
         return note_finding(MISSING_PARTITION, problem, place, "leave it")
-    others = _other_holders(partition, own)
-    problem += ", in sync: the broker makes an empty one"
+    others = _other_holders(partition, place.node)
+    problem += ", in sync" if place.node in partition.isr else ", eligible to lead"
+    problem += ": the broker makes an empty one"
     cure = "put its directory back, or restore it from a copy"
     if others:
         problem += f", and may lead the copies on {named('broker', others)}"
@@ -221,13 +245,14 @@ def _with_failed_directories(
     Beside a directory that is offline, no log is made but of a new partition: it may be in there
     (`LogManager.getOrCreateLog`, 4.3.1).
     """
-    if not failed or finding.severity is Severity.NOTE:
+    if not failed:
         return finding
     others = _other_holders(partition, finding.place.node)
     leads = f"{named('broker', others)} can lead it" if others else "it has no leader until then"
+    severity = Severity.RISK if others else Severity.STOPS
     return replace(
         finding,
-        severity=Severity.RISK if others else Severity.STOPS,
+        severity=finding.severity if finding.severity is Severity.NOTE else severity,
         text=f"it is missing, and may be in {' or '.join(failed)}, without which the broker starts:"
         f" it makes no empty one, and {leads}",
         cure="restore that directory",
@@ -238,16 +263,20 @@ def _other_holders(partition: PartitionState, own: int | None) -> list[int]:
     return [broker for broker in _holders(partition) if broker != own]
 
 
-def _holders(partition: PartitionState) -> list[int]:
-    """Return the brokers that may lead a partition; the last in sync has left the ISR for the ELR.
+def _holders(partition: PartitionState) -> Sequence[int]:
+    """Return the brokers that may lead a partition; where there is none, all replicas."""
+    return possible_leaders(partition) or partition.replicas
 
-    The rules are those of KIP-966.
+
+def possible_leaders(state: PartitionState) -> tuple[int, ...]:
+    """Return the brokers that may lead a partition after all of them were started.
+
+    Which member of an ISR leads depends on the order in which they are fenced and start, and a
+    member of the ELR leads where those of the ISR were fenced or stopped uncleanly (KIP-966,
+    `PartitionChangeBuilder`).
     """
-    return (
-        partition.isr
-        or partition.eligible_leader_replicas
-        or partition.last_known_elr
-        or partition.replicas
+    return tuple(
+        dict.fromkeys((*state.isr, *state.eligible_leader_replicas) or state.last_known_elr)
     )
 
 
@@ -264,7 +293,7 @@ def format_evidence(
         image = image_for(node, images, nodes)
         if node.is_broker and image and not all(directory.meta for directory in node.directories):
             lost = in_sync.setdefault(node.config.node_id, {})
-            for finding in assignment_findings(node, image):
+            for finding in assignment_findings(node, image, nodes):
                 if finding.code == MISSING_PARTITION and finding.severity is not Severity.NOTE:
                     place = finding.place
                     lost[place.partition_name] = _others_in_sync(image, place)

@@ -91,7 +91,7 @@ def verify_nodes(
         if node.is_broker and identities.is_sound(node):
             if image:
                 findings += older_disks(node, image)
-                findings += assignment_findings(node, image)
+                findings += assignment_findings(node, image, nodes)
             findings += loading_findings(node, image, assumed.newest.release.name)
         if node in whole:
             findings += release_findings(node, assumed)

@@ -11,6 +11,7 @@ from kraftops.display.sizes import first_names, many, named
 from kraftops.dump.check.findings import uncovered
 from kraftops.engine.metadata_state import PartitionKey, PartitionState
 from kraftops.image.state.image import MetadataImage
+from kraftops.image.verify.assignments import possible_leaders
 from kraftops.recovery.partitions.copies import (
     MISSING_START,
     PartitionCopy,
@@ -70,18 +71,6 @@ class PartitionLoss:
     def meaning(self) -> str | None:
         """What the loss means for users of an internal topic; None of another topic."""
         return MEANINGS.get(self.copy.topic)
-
-
-def possible_leaders(state: PartitionState) -> tuple[int, ...]:
-    """Return the brokers that may lead a partition after all of them were started.
-
-    Which member of an ISR leads depends on the order in which they are fenced and start, and a
-    member of the ELR leads where those of the ISR were fenced or stopped uncleanly (KIP-966,
-    `PartitionChangeBuilder`).
-    """
-    return tuple(
-        dict.fromkeys((*state.isr, *state.eligible_leader_replicas) or state.last_known_elr)
-    )
 
 
 def assignments(image: MetadataImage) -> dict[PartitionKey, Assignment]:

@@ -89,11 +89,17 @@ def has_partitions(directories: Iterable[LogDirectory]) -> bool:
 
 
 def _other_node_cure(
-    config: ServerConfig, meta: MetaProperties, owner: int | None, *, is_empty: bool
+    config: ServerConfig,
+    meta: MetaProperties,
+    owner: int | None,
+    *,
+    is_empty: bool,
+    is_extra: bool,
 ) -> Cure:
     """Return the cure of two node ids: the metadata has the directory for its *owner*, if known.
 
-    Without evidence, no id of a directory with data is changed.
+    Without evidence, no id of a directory with data is changed. One that *is_extra* lies beside all
+    directories that the metadata has for the node.
     """
     own = config.node_id
     give_back = Cure(f"give it the id {own}", (rewrite_to_node(config.path, own),))
@@ -107,6 +113,8 @@ def _other_node_cure(
         text = f"if it is not of the node with node.id={meta.node_id}, {give_back.text}"
         return give_back._replace(text=text)
     other = meta.node_id if owner is None else owner
+    if is_extra:
+        return Cure(f"take it out of log.dirs of {config.path}, and give it back to node {other}")
     return Cure(
         f"mount the disk of node {own} in its place; or set node.id={other}, if this is the "
         f"configuration of node {other}; or put its own meta.properties back, if only that is of "
@@ -118,6 +126,9 @@ def _id_findings(
     config: ServerConfig, directories: tuple[LogDirectory, ...], owners: Mapping[bytes, int]
 ) -> Iterator[Finding]:
     paths: dict[bytes, str] = {}
+    present = {directory.meta.directory_id for directory in directories if directory.meta}
+    registered = {identity for identity, owner in owners.items() if owner == config.node_id}
+    is_extra = bool(registered) and registered <= present
     for directory in directories:
         path, meta = directory.java_path, directory.meta
         if meta is None:
@@ -125,7 +136,7 @@ def _id_findings(
         if meta.node_id not in (None, config.node_id):
             owner = owners.get(meta.directory_id or b"")
             is_empty = not (directory.partition_count or has_metadata_log(path))
-            known_cure = _other_node_cure(config, meta, owner, is_empty=is_empty)
+            known_cure = _other_node_cure(config, meta, owner, is_empty=is_empty, is_extra=is_extra)
             problem = f"it is of node {meta.node_id}, the configuration of node {config.node_id}"
             yield stop_finding(OTHER_NODE_ID, problem, directory.place, *known_cure)
         if meta.directory_id is None:

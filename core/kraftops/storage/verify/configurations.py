@@ -10,7 +10,9 @@ from dataclasses import replace
 from kraftops.errors import ConfigError, KraftopsError, SourceError
 from kraftops.fileio.reading import is_forbidden
 from kraftops.findings.finding import Finding, Place, stop_finding, unless_forbidden
+from kraftops.server.log_directory import read_log_directory
 from kraftops.storage.config.host import LocalKafka
+from kraftops.storage.config.listeners import VOTERS
 from kraftops.storage.config.providers import PROVIDERS
 from kraftops.storage.config.server_config import ServerConfig, disks_config, keys_in, load_config
 from kraftops.storage.config.settings import NEEDED
@@ -43,7 +45,7 @@ def load_configs(
         if config:
             configs.append(config)
         if error:
-            finding = _refusal(kafka.path, error, is_read=config is not None)
+            finding = _refusal(kafka.path, error, config)
             if not (config and config.is_whole):
                 finding = _with_misspelt_keys(finding, kafka, target)
             refused.append(finding)
@@ -80,10 +82,15 @@ def _is_ignorable(key: str) -> bool:
     return key not in NEEDED and not key.startswith(PROVIDERS)
 
 
-def _refusal(path: str, error: KraftopsError, *, is_read: bool) -> Finding:
+def _refusal(path: str, error: KraftopsError, config: ServerConfig | None) -> Finding:
     cure = error.hint or "correct the key that it names"
-    if not is_read:
+    if config is None:
         cure += "; its log directories were not read"
+    elif isinstance(error, ConfigRefused) and VOTERS in error.keys:
+        # A controller that is none of its voters has a wrong node.id, or wrong voters.
+        node_id = read_log_directory(config.metadata_log_dir).node_id
+        if node_id not in (None, config.node_id):
+            cure = f"set node.id={node_id}, as its directory has it"
     text = error.message.removeprefix(f"{path}: ")
     finding = stop_finding("bad-configuration", text, Place(file=path), cure)
     return unless_forbidden(finding, path)

@@ -126,7 +126,8 @@ def _partitions_obstacle(lost: Mapping[str, Sequence[int]]) -> str:
     others = sorted({broker for brokers in lost.values() for broker in brokers})
     text = (
         "put its disk back, or restore it from a copy: the metadata has "
-        f"{many(len(lost), 'partition')} in sync here, which the broker may lead with empty logs"
+        f"{many(len(lost), 'partition')} in sync here, which the broker may lead with empty logs "
+        "once it is formatted"
     )
     if others:
         text += (

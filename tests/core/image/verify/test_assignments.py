@@ -165,17 +165,54 @@ def test_missing_partition_is_found(
     assert says in finding.text
 
 
-@pytest.mark.parametrize(("eligible", "severity"), [([1], "loss"), ([2], "note"), ([], "loss")])
-def test_broker_that_was_stopped_last_is_in_sync(
-    tmp_path: Path, eligible: list[int], severity: str
+@pytest.mark.parametrize(
+    ("isr", "eligible", "severity"),
+    [
+        ([], [1], "loss"),
+        ([], [2], "note"),
+        ([], [], "loss"),
+        ([2], [1], "loss"),
+        ([2], [], "note"),
+    ],
+)
+def test_broker_that_may_lead_is_in_the_isr_or_the_elr(
+    tmp_path: Path, isr: list[int], eligible: list[int], severity: str
 ) -> None:
-    """A stopped broker leaves the ISR, which may be empty (KIP-966)."""
-    record = assigned(1, {1: D2, 2: OTHER}, [], eligible)
+    """A stopped broker leaves the ISR for the ELR, and leads where no other can (KIP-966)."""
+    record = assigned(1, {1: D2, 2: OTHER}, isr, eligible)
     node = two_directories(tmp_path, record)
 
     (finding,) = found_by(node)
 
     assert (finding.code, finding.severity) == ("missing-partition", severity)
+
+
+def test_directory_that_another_node_has_is_named(tmp_path: Path) -> None:
+    node = two_directories(tmp_path, assigned(1, {1: OTHER}, [1]))
+    other = broker(tmp_path / "other", 2, {"d3": OTHER}, topic())
+
+    with chdir(other):
+        second = read(other)
+        assert second.metadata.meta
+    with chdir(node):
+        first = read(node)
+        (image,) = newest_images([first]).values()
+        (finding,) = assignment_findings(first, image, [first, second])
+
+    assert f"in directory {to_text(OTHER)}, which is d3, in sync" in finding.text
+    assert finding.cure == "put d3 into its log.dirs again"
+
+
+def test_partition_of_a_directory_that_failed_is_not_looked_for_elsewhere(tmp_path: Path) -> None:
+    """The ids of a failed directory are unknown, so that it may be what the metadata means."""
+    node = two_directories(tmp_path, assigned(1, {1: D2, 2: OTHER}, [2]))
+    shutil.rmtree(node / "d2")
+    (node / "d2").touch()
+
+    (finding,) = found_by(node)
+
+    assert (finding.severity, finding.cure) == ("note", "restore that directory")
+    assert "it is missing, and may be in d2, without which the broker starts" in finding.text
 
 
 def test_partition_of_another_topic_with_the_same_name_is_no_replacement(tmp_path: Path) -> None:

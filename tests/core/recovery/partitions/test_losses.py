@@ -7,6 +7,7 @@ from random import Random
 import pytest
 
 from kraftops.engine.metadata_state import PartitionState
+from kraftops.image.verify.assignments import possible_leaders
 from kraftops.recovery.metadata_records import newest_elections
 from kraftops.recovery.node_copies import LogSource
 from kraftops.recovery.partitions.copies import PartitionCopy, newest_by_broker
@@ -17,7 +18,6 @@ from kraftops.recovery.partitions.losses import (
     copies_to_be_led,
     losses,
     lost_if_gone,
-    possible_leaders,
     total_of,
 )
 from kraftops.server.loader.text_files import EpochEntry

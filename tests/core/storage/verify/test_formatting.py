@@ -147,6 +147,15 @@ def test_misspelt_key_of_a_refused_configuration_is_named(cluster: Path) -> None
     assert finding.cure.startswith("correct controller.quorum.voter to controller.quorum.voters; ")
 
 
+def test_controller_with_the_id_of_no_voter_gets_that_of_its_directory(cluster: Path) -> None:
+    config = cluster / "node-2.properties"
+    config.write_text(config.read_text().replace("node.id=2", "node.id=4"))
+
+    _, (finding,) = load_configs([LocalKafka(str(config))], None)
+
+    assert finding.cure == "set node.id=2, as its directory has it"
+
+
 def test_compare_counts_what_a_broker_formatted_anew_lacks(cluster: Path) -> None:
     empty(cluster, 103)
     storage(cluster, "format", "-c", "node-103.properties", "-t", CLUSTER_ID)
