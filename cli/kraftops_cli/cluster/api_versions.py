@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kraftops.answers.fields import Answer, boolean, number, parts, text
-from kraftops.display import columns
 from kraftops.display.columns import Cell, Column, folded
 from kraftops.errors import WireError
 from kraftops.wire.cluster import ClusterConnections
@@ -28,10 +27,10 @@ from kraftops_terminal.tables import Table, table_of, table_text
 
 DIFFER = 2
 _API = (
-    number("key", "number of the API", get=lambda api: api[0], column=columns.number("KEY")),
-    text("name", "its name", get=lambda api: api_name(api[0]), column=Column("API")),
-    number("min", "lowest version", get=lambda api: api[1].first, column=columns.number("MIN")),
-    number("max", "highest version", get=lambda api: api[1].last, column=columns.number("MAX")),
+    number("key", "number of the API", get=lambda api: api[0], column="KEY"),
+    text("name", "its name", get=lambda api: api_name(api[0]), column="API"),
+    number("min", "lowest version", get=lambda api: api[1].first, column="MIN"),
+    number("max", "highest version", get=lambda api: api[1].last, column="MAX"),
 )
 _NODE = (
     number("id", "node id", get=lambda node: node[0]),
@@ -45,7 +44,7 @@ _NODE = (
 )
 API_VERSIONS = Answer(
     (
-        text("clusterId", "id of the cluster", may_be_null=True),
+        text("clusterId?", "id of the cluster"),
         boolean("differs", "with --compare: whether nodes differ", may_be_missing=True),
         parts(
             "nodes", "its brokers or controllers", _NODE, get=lambda answer: answer.nodes.items()

@@ -9,7 +9,7 @@ from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
 
-CLUSTER_ID = Answer((text("clusterId", "null before Kafka 0.10.1", may_be_null=True),))
+CLUSTER_ID = Answer((text("clusterId?", "null before Kafka 0.10.1"),))
 
 
 def _run(terminal: Terminal, options: TargetOptions) -> int:

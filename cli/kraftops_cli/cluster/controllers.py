@@ -158,18 +158,16 @@ def _with_contact(field: Field) -> Field:
 MEMBER = (
     *map(_with_contact, REPLICA),
     text(
-        "kind",
+        "kind?",
         "role of its node; null for an observer without the metadata log",
         values=(CONTROLLER, BROKER),
-        may_be_null=True,
-        column=columns.Column("KIND", 4),
+        column=("KIND", 4),
     ),
     boolean("isCaughtUp", "whether it has had all records since the question"),
     boolean(
-        "isAutoJoining",
+        "isAutoJoining?",
         "whether it has controller.quorum.auto.join.enable; null if it does not answer",
-        may_be_null=True,
-        column=columns.Column("AUTO JOIN", 6),
+        column=("AUTO JOIN", 6),
         get="joins_itself",
         cell=_join_cell,
     ),
@@ -180,10 +178,9 @@ CONTROLLERS = Answer(
             "changed", "whether voters were changed", get=lambda answer: answer.outcome == DONE
         ),
         text(
-            "outcome",
+            "outcome?",
             "of add, remove and replace; null where nothing is asked to change",
             values=(DONE, ALREADY),
-            may_be_null=True,
         ),
         number("leader", "node id of the leader", get="quorum.info.leader"),
         number("epoch", "epoch of the leader", get="quorum.info.epoch"),

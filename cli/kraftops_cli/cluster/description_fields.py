@@ -12,6 +12,7 @@ from kraftops.answers.fields import (
     numbers,
     part,
     parts,
+    size,
     text,
     texts,
     time,
@@ -87,20 +88,14 @@ def _listener_text(listeners: Sequence[tuple[str, Address]]) -> str | None:
 
 _LISTENER = (
     text(
-        "name",
+        "name?",
         "name of the listener; a broker does not tell it",
-        may_be_null=True,
         get=lambda listener: listener[0] or None,
     ),
     text("host", "host, as it is advertised", get=lambda listener: listener[1].host),
     number("port", "port", get=lambda listener: listener[1].port),
 )
-_RELEASE = text(
-    "release",
-    "release as 4.3, by its features and APIs",
-    may_be_null=True,
-    column=columns.Column("RELEASE", 4),
-)
+_RELEASE = text("release?", "release as 4.3, by its features and APIs", column=("RELEASE", 4))
 
 
 def _listeners(help_text: str) -> Field:
@@ -117,101 +112,78 @@ def _level_name(name: str, level: Callable[[Feature], int | None]) -> Field:
     return text(
         name,
         "name of that level, of metadata.version",
-        may_be_null=True,
         get=lambda feature: level_name(feature.name, level(feature)),
     )
 
 
 FEATURE = (
-    text("name", "name of the feature", column=columns.Column("FEATURE")),
+    text("name", "name of the feature", column="FEATURE"),
     number(
-        "finalized",
+        "finalized?",
         "finalized level",
-        may_be_null=True,
         column=columns.Column("FINALIZED"),
         cell=lambda feature: (
             None if feature.finalized is None else level_text(feature.name, feature.finalized)
         ),
     ),
-    _level_name("finalizedName", lambda feature: feature.finalized),
+    _level_name("finalizedName?", lambda feature: feature.finalized),
     number(
-        "min",
+        "min?",
         "lowest level that the server supports",
-        may_be_null=True,
         column=columns.Column("SUPPORTED"),
         get="supported.first",
         cell=lambda feature: (
             feature.supported and f"{feature.supported.first}-{feature.supported.last}"
         ),
     ),
-    _level_name("minName", lambda feature: feature.supported and feature.supported.first),
-    number("max", "highest level that the server supports", may_be_null=True, get="supported.last"),
-    _level_name("maxName", lambda feature: feature.supported and feature.supported.last),
+    _level_name("minName?", lambda feature: feature.supported and feature.supported.first),
+    number("max?", "highest level that the server supports", get="supported.last"),
+    _level_name("maxName?", lambda feature: feature.supported and feature.supported.last),
 )
 """The fields of a feature of a server."""
 
 BROKER = (
-    number("id", "broker id", column=columns.number("BROKER")),
+    number("id", "broker id", column="BROKER"),
     text(
         "state",
         "state of its registration",
         values=("active", "in-controlled-shutdown", "registered-fenced"),
-        column=columns.Column("STATE"),
+        column="STATE",
         cell=lambda broker: Styled(broker.state, state_style(broker.state)),
     ),
-    text("rack", "broker.rack", may_be_null=True, column=columns.folded("RACK", 1)),
+    text("rack?", "broker.rack", column=columns.folded("RACK", 1)),
     _RELEASE,
+    number("leaders?", "partitions that it leads", column=("LEADERS", 2)),
+    number("replicas?", "replicas on it", column=("REPLICAS", 2)),
+    number("lag?", "records of the metadata log that it lacks", column=("LAG", 1)),
     number(
-        "leaders", "partitions that it leads", may_be_null=True, column=columns.number("LEADERS", 2)
-    ),
-    number("replicas", "replicas on it", may_be_null=True, column=columns.number("REPLICAS", 2)),
-    number(
-        "lag",
-        "records of the metadata log that it lacks",
-        may_be_null=True,
-        column=columns.number("LAG", 1),
-    ),
-    number(
-        "lastCaughtUpAgeMs",
+        "lastCaughtUpAgeMs?",
         "ms since it had all of them",
-        may_be_null=True,
         column=columns.Column("CAUGHT UP", 3),
         get="behind_ms",
         cell=lambda broker: _age_text(broker.behind_ms),
     ),
+    boolean("isLeaving?", "whether a decommission of it has begun", get="settings.is_leaving"),
     boolean(
-        "isLeaving",
-        "whether a decommission of it has begun",
-        may_be_null=True,
-        get="settings.is_leaving",
-    ),
-    boolean(
-        "isCordoned",
+        "isCordoned?",
         "whether it has a cordon: no new partitions come to it",
-        may_be_null=True,
-        column=columns.Column("SETTINGS", 2),
+        column=("SETTINGS", 2),
         get="settings.is_cordoned",
         cell=lambda broker: _settings_cell(broker.settings),
     ),
-    number(
-        "throttle",
-        "bytes a second to which its replication is throttled",
-        numeral="size",
-        may_be_null=True,
-        get="settings.throttle",
+    size(
+        "throttle?", "bytes a second to which its replication is throttled", get="settings.throttle"
     ),
     _listeners("advertised listeners"),
     texts(
-        "directories",
+        "directories?",
         "ids of its log directories",
-        may_be_null=True,
         column=columns.folded("DIRECTORIES", 6),
         cell=lambda broker: ", ".join(broker.directories or ()) or None,
     ),
     texts(
-        "failedDirectories",
+        "failedDirectories?",
         "paths or ids of log directories that are offline",
-        may_be_null=True,
         column=columns.folded("FAILED DIRECTORIES", 5),
         get="failed",
         cell=lambda broker: _failed_cell(broker.failed),
@@ -220,49 +192,44 @@ BROKER = (
 """The fields of a broker."""
 
 REPLICA = (
-    number("id", "node id", column=columns.number("NODE"), get="state.node_id"),
+    number("id", "node id", column="NODE", get="state.node_id"),
     text(
         "role",
         "role in the quorum",
         values=("leader", "voter", "observer"),
-        column=columns.Column("ROLE"),
+        column="ROLE",
         cell=lambda replica: Styled(replica.role, "name" if replica.role == "leader" else ""),
     ),
     _RELEASE,
-    number("endOffset", "end of its log", may_be_null=True, column=columns.number("END OFFSET", 2)),
-    number("lag", "records behind the longest log", may_be_null=True, column=columns.number("LAG")),
+    number("endOffset?", "end of its log", column=("END OFFSET", 2)),
+    number("lag?", "records behind the longest log", column="LAG"),
     time(
-        "lastFetchTimestamp",
+        "lastFetchTimestamp?",
         "time of its last fetch, by the leader's clock",
-        may_be_null=True,
         get=lambda replica: _known(replica.state.fetched_at),
     ),
     number(
-        "lastFetchAgeMs",
+        "lastFetchAgeMs?",
         "ms since that time",
-        may_be_null=True,
         get=lambda replica: age_of(replica.state.fetched_at, replica.now),
     ),
     time(
-        "lastCaughtUpTimestamp",
+        "lastCaughtUpTimestamp?",
         "last time when it had all records, by the leader's clock",
-        may_be_null=True,
         get=lambda replica: _known(replica.state.caught_up_at),
     ),
     number(
-        "lastCaughtUpAgeMs",
+        "lastCaughtUpAgeMs?",
         "ms since that time",
-        may_be_null=True,
         column=columns.Column("CAUGHT UP", 1),
         get=lambda replica: age_of(replica.state.caught_up_at, replica.now),
         cell=lambda replica: _age_text(age_of(replica.state.caught_up_at, replica.now)),
     ),
     _listeners("listeners, of a voter"),
     text(
-        "directoryId",
+        "directoryId?",
         "id of its metadata directory",
-        may_be_null=True,
-        column=columns.Column("DIRECTORY", 5),
+        column=("DIRECTORY", 5),
         get=lambda replica: replica.state.directory_id and to_text(replica.state.directory_id),
     ),
 )
@@ -276,12 +243,11 @@ _QUORUM = (
 )
 _SNAPSHOT = (
     number(
-        "endOffset",
+        "endOffset?",
         "offset after its last record; null without a snapshot",
-        may_be_null=True,
         get="snapshot.end_offset",
     ),
-    number("epoch", "epoch of that record", may_be_null=True, get="snapshot.epoch"),
+    number("epoch?", "epoch of that record", get="snapshot.epoch"),
     number("lag", "records after it", get="snapshot_lag"),
 )
 _REASSIGNMENT = (
@@ -316,49 +282,37 @@ _PARTITIONS = (
 _CONTROLLER = (
     number("id", "node id", get=lambda controller: controller[0]),
     text(
-        "release",
-        "release as 4.3, by its features",
-        may_be_null=True,
-        get=lambda controller: controller[1].release,
+        "release?", "release as 4.3, by its features", get=lambda controller: controller[1].release
     ),
     parts("features", "features", FEATURE, get=lambda controller: controller[1].features),
 )
 DESCRIPTION = Answer(
     (
         time("time", "time of the description", get="now"),
-        text("clusterId", "cluster id", may_be_null=True),
+        text("clusterId?", "cluster id"),
         part(
-            "quorum",
+            "quorum?",
             "quorum of the metadata log",
             _QUORUM,
-            may_be_null=True,
             get=lambda cluster: cluster if cluster.quorum else None,
         ),
         part(
-            "snapshot",
+            "snapshot?",
             "newest snapshot of the metadata log",
             _SNAPSHOT,
-            may_be_null=True,
             get=lambda cluster: None if cluster.snapshot_lag is None else cluster,
         ),
-        part("partitions", "counts of partitions", _PARTITIONS, may_be_null=True, get="health"),
+        part("partitions?", "counts of partitions", _PARTITIONS, get="health"),
+        parts("brokers?", "the brokers, or those that --id, --rack and --fenced choose", BROKER),
         parts(
-            "brokers",
-            "the brokers, or those that --id, --rack and --fenced choose",
-            BROKER,
-            may_be_null=True,
-        ),
-        parts(
-            "operations",
+            "operations?",
             "operations that are under way; their bytes are told by the command operations",
             OPERATION,
-            may_be_null=True,
         ),
         parts(
-            "controllers",
+            "controllers?",
             "registered controllers",
             _CONTROLLER,
-            may_be_null=True,
             get=lambda cluster: (
                 None if cluster.controllers is None else cluster.controllers.items()
             ),

@@ -57,7 +57,7 @@ def _kind(node: ClusterNode) -> str:
 
 ENDPOINTS = Answer(
     (
-        text("clusterId", "id of the cluster", may_be_null=True),
+        text("clusterId?", "id of the cluster"),
         parts(
             "nodes",
             "its brokers or controllers",
@@ -65,8 +65,8 @@ ENDPOINTS = Answer(
                 number("id", "node id", get="node_id"),
                 text("host", "host of its endpoint", get="address.host"),
                 number("port", "port of its endpoint", get="address.port"),
-                text("rack", "its rack, if it has one", may_be_null=True),
-                boolean("isFenced", "whether it is fenced; null for controllers", may_be_null=True),
+                text("rack?", "its rack, if it has one"),
+                boolean("isFenced?", "whether it is fenced; null for controllers"),
                 text("type", "what it is", values=("broker", "controller"), get=_kind),
             ),
         ),

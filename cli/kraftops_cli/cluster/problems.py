@@ -9,9 +9,19 @@ from dataclasses import dataclass
 from time import sleep
 from typing import NamedTuple
 
-from kraftops.answers.fields import Answer, boolean, number, numbers, part, parts, text, texts, time
-from kraftops.display.columns import Column, Styled
-from kraftops.display.columns import number as number_column
+from kraftops.answers.fields import (
+    Answer,
+    boolean,
+    number,
+    numbers,
+    part,
+    parts,
+    size,
+    text,
+    texts,
+    time,
+)
+from kraftops.display.columns import Styled
 from kraftops.display.sizes import many, size_text
 from kraftops.display.times import iso_time
 from kraftops.findings.finding import HAS_FINDINGS, Cure
@@ -223,55 +233,45 @@ AFFECTED = (
         "state",
         "its state",
         values=State,
-        column=Column("STATE"),
+        column="STATE",
         cell=lambda affected: Styled(
             affected.state.replace("-", " "), _STYLES.get(affected.state, "")
         ),
     ),
     number(
-        "leader",
+        "leader?",
         "broker id; null without a leader",
-        may_be_null=True,
         get=lambda affected: affected.replicas.leader if affected.replicas.leader >= 0 else None,
-        column=number_column("LEADER", 2),
+        column=("LEADER", 2),
     ),
-    numbers("replicas", "broker ids", get="replicas.replicas", column=Column("REPLICAS", 3)),
-    numbers("isr", "broker ids in sync", get="replicas.isr", column=Column("IN SYNC", 1)),
-    number(
-        "behindBytes",
+    numbers("replicas", "broker ids", get="replicas.replicas", column=("REPLICAS", 3)),
+    numbers("isr", "broker ids in sync", get="replicas.isr", column=("IN SYNC", 1)),
+    size(
+        "behindBytes?",
         "that the replica has less than the leader",
-        numeral="size",
-        may_be_null=True,
         get="behind",
-        column=number_column("BEHIND", 4),
+        column=("BEHIND", 4),
     ),
-    boolean("isCatchingUp", "whether these become fewer, between two looks", may_be_null=True),
+    boolean("isCatchingUp?", "whether these become fewer, between two looks"),
     part(
-        "lastChange",
+        "lastChange?",
         "of the partition, in the metadata log",
         _CHANGE,
-        may_be_null=True,
         get="change",
-        column=Column("CHANGED", 5),
+        column=("CHANGED", 5),
         cell=lambda affected: affected.change and iso_time(affected.change.time),
     ),
 )
 _PROBLEM = (
     text("cause", "cause", values=Cause, get=lambda pair: pair[0].cause),
     text("text", "the cause in a sentence", get=lambda pair: cause_text(pair[0])),
-    number("brokerId", "broker", may_be_null=True, get=lambda pair: pair[0].broker),
+    number("brokerId?", "broker", get=lambda pair: pair[0].broker),
     texts(
         "directories",
         "log directories that have failed: paths, or ids of the metadata log",
         get=lambda pair: [*pair[0].directories],
     ),
-    part(
-        "since",
-        "the change in the metadata log",
-        _CHANGE,
-        may_be_null=True,
-        get=lambda pair: pair[0].change,
-    ),
+    part("since?", "the change in the metadata log", _CHANGE, get=lambda pair: pair[0].change),
     text("cure", "what to do", get=lambda pair: cure_of(*pair).text),
     texts("commands", "commands for it", get=lambda pair: [*cure_of(*pair).commands]),
     parts("partitions", "what it affects", AFFECTED, get=lambda pair: pair[0].affected),

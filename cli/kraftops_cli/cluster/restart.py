@@ -177,19 +177,8 @@ class RestartAnswer(NamedTuple):
 _OF_STOP = {"id", "isSafe", "reasons"}
 NODE = (
     *(field for field in STOP_NODE if field.name in _OF_STOP),
-    text(
-        "roles",
-        "broker, controller, or both",
-        column=columns.Column("ROLES", 1),
-        get="registration.roles",
-    ),
-    text(
-        "rack",
-        "rack of a broker",
-        may_be_null=True,
-        column=columns.Column("RACK", 1),
-        get="registration.rack",
-    ),
+    text("roles", "broker, controller, or both", column=("ROLES", 1), get="registration.roles"),
+    text("rack?", "rack of a broker", column=("RACK", 1), get="registration.rack"),
     text("host", "host of its first listener", get="registration.host"),
     text("command", "what restarts it", column=columns.folded("COMMAND")),
 )

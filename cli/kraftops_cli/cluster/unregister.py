@@ -52,7 +52,7 @@ _BROKER = (
     *in_some_forms(
         part("overridden", "refusal that --force overrides", _REASON),
         *_REASON,
-        text("hint", "what to do", may_be_null=True),
+        text("hint?", "what to do"),
         text("address", "server that said so"),
         texts("addresses", "servers that did not answer"),
         number("kafkaErrorCode", "code of the server's error"),
@@ -64,7 +64,7 @@ _BROKER = (
 )
 UNREGISTER = Answer(
     (
-        text("clusterId", "cluster id", may_be_null=True),
+        text("clusterId?", "cluster id"),
         boolean("changed", "whether a broker was unregistered"),
         boolean("dryRun", "whether nothing was to be changed"),
         parts("brokers", "the brokers in order", _BROKER),

@@ -17,9 +17,11 @@ from kraftops.answers.types import (
     TIME,
     FieldType,
     list_of,
+    map_of,
     of_kind,
 )
 from kraftops.display.columns import Cell, Column
+from kraftops.display.columns import number as number_column
 
 Numeral = Literal["plain", "amount", "size", "decimal"]
 """How people read a number: digits as of an id or offset, with commas, or with a unit of bytes.
@@ -75,16 +77,23 @@ def _attribute(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower()
 
 
-class More(TypedDict, total=False):
-    """The parts of a `Field` that any kind of field can have."""
-
+class _More(TypedDict, total=False):
     is_usual: bool
     gives_way: int
     get: Callable[[Any], object] | str
-    may_be_null: bool
     may_be_missing: bool
-    column: Column
     cell: Callable[[Any], Cell]
+
+
+class More(_More, total=False):
+    """The parts of a `Field` that any kind of field can have; a column also by title, priority."""
+
+    column: Column | str | tuple[str, int]
+
+
+class _Parts(_More, total=False):
+    numeral: Numeral
+    fields: tuple[Field, ...]
 
 
 class Answer(NamedTuple):
@@ -94,56 +103,83 @@ class Answer(NamedTuple):
     help: str = ""
 
 
+def field(
+    name: str,
+    kind: FieldType,
+    help_text: str,
+    *,
+    column: Column | str | tuple[str, int] | None = None,
+    **more: Unpack[_Parts],
+) -> Field:
+    """Return a field; one whose name ends in `?` may be null."""
+    if isinstance(column, str):
+        column = (column, 0)
+    if isinstance(column, tuple):
+        column = number_column(*column) if kind.kinds == {NUMBER} else Column(*column)
+    return Field(
+        name.removesuffix("?"),
+        kind,
+        help_text,
+        column=column,
+        may_be_null=name.endswith("?"),
+        **more,
+    )
+
+
 def text(name: str, help_text: str, *, values: Iterable[str] = (), **more: Unpack[More]) -> Field:
     """Return a field of text; *values* are all that are possible."""
-    return Field(name, FieldType(frozenset({TEXT}), values=frozenset(values)), help_text, **more)
+    return field(name, FieldType(frozenset({TEXT}), values=frozenset(values)), help_text, **more)
 
 
 def number(name: str, help_text: str, *, numeral: Numeral = "plain", **more: Unpack[More]) -> Field:
     """Declare a number, which the terminal writes as *numeral* says."""
-    return Field(name, of_kind(NUMBER), help_text, numeral=numeral, **more)
+    return field(name, of_kind(NUMBER), help_text, numeral=numeral, **more)
+
+
+def size(name: str, help_text: str, **more: Unpack[More]) -> Field:
+    """Declare a number of bytes."""
+    return number(name, help_text, numeral="size", **more)
 
 
 def boolean(name: str, help_text: str, **more: Unpack[More]) -> Field:
     """Return a field that is true or false."""
-    return Field(name, of_kind(BOOLEAN), help_text, **more)
+    return field(name, of_kind(BOOLEAN), help_text, **more)
 
 
 def time(name: str, help_text: str, **more: Unpack[More]) -> Field:
     """Declare a time, in milliseconds since the epoch."""
-    return Field(name, of_kind(TIME), help_text, **more)
+    return field(name, of_kind(TIME), help_text, **more)
 
 
 def numbers(name: str, help_text: str, **more: Unpack[More]) -> Field:
-    return Field(name, list_of(of_kind(NUMBER)), help_text, **more)
+    return field(name, list_of(of_kind(NUMBER)), help_text, **more)
 
 
 def texts(name: str, help_text: str, **more: Unpack[More]) -> Field:
-    return Field(name, list_of(of_kind(TEXT)), help_text, **more)
+    return field(name, list_of(of_kind(TEXT)), help_text, **more)
 
 
 def part(name: str, help_text: str, fields: Sequence[Field], **more: Unpack[More]) -> Field:
     """Return a field of an object; its own fields are read from the value of this one."""
-    return Field(name, of_kind(OBJECT), help_text, fields=tuple(fields), **more)
+    return field(name, of_kind(OBJECT), help_text, fields=tuple(fields), **more)
 
 
 def parts(name: str, help_text: str, fields: Sequence[Field], **more: Unpack[More]) -> Field:
     """Return a field of a list of objects; their fields are read from the items of its value."""
-    return Field(name, of_kind(LIST), help_text, fields=tuple(fields), **more)
+    return field(name, of_kind(LIST), help_text, fields=tuple(fields), **more)
 
 
 def text_lists(name: str, help_text: str, **more: Unpack[More]) -> Field:
-    kind = FieldType(frozenset({OBJECT}), others=list_of(of_kind(TEXT)))
-    return Field(name, kind, help_text, **more)
+    return field(name, map_of(list_of(of_kind(TEXT))), help_text, **more)
 
 
 def text_map(name: str, help_text: str, **more: Unpack[More]) -> Field:
-    return Field(name, FieldType(frozenset({OBJECT}), others=of_kind(TEXT)), help_text, **more)
+    return field(name, map_of(of_kind(TEXT)), help_text, **more)
 
 
 def levels(name: str, help_text: str, **more: Unpack[More]) -> Field:
     """Return a field of an object from names to numbers."""
-    return Field(name, FieldType(frozenset({OBJECT}), others=of_kind(NUMBER)), help_text, **more)
+    return field(name, map_of(of_kind(NUMBER)), help_text, **more)
 
 
 def in_some_forms(*fields: Field) -> tuple[Field, ...]:

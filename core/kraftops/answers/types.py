@@ -31,6 +31,11 @@ def list_of(items: FieldType) -> FieldType:
     return FieldType(frozenset({LIST}), items=items)
 
 
+def map_of(values: FieldType) -> FieldType:
+    """Return the type of an object whose names are data."""
+    return FieldType(frozenset({OBJECT}), others=values)
+
+
 def merged(types: Iterable[FieldType]) -> FieldType:
     """Return the type of fields of one name in several messages."""
     several = list(types)

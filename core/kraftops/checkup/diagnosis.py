@@ -175,10 +175,9 @@ CHECK = (
     text("check", "its name", column=Column("CHECK", style="name"), get="check.name"),
     text("title", "what it looks for", column=folded("LOOKS FOR", 1), get="check.title"),
     text("status", "done; skipped: nothing to look at; failed; given-up: it took too long",
-         values=[str(status) for status in Status], column=Column("STATUS"),
+         values=[str(status) for status in Status], column="STATUS",
          cell=lambda run: Styled(str(run.status), _STYLES.get(run.status, "bad"))),
-    text("reason", "why it was not done, or what it leaves out", may_be_null=True,
-         column=folded("REASON")),
+    text("reason?", "why it was not done, or what it leaves out", column=folded("REASON")),
 )  # fmt: skip
 DOCTOR = Answer(
     (

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from kraftops.answers.fields import Answer, Field, boolean, number, parts, text
+from kraftops.answers.fields import Answer, Field, boolean, number, parts, size, text
 from kraftops.disk.why import REPLICA
-from kraftops.display.columns import Column, folded
-from kraftops.display.columns import number as number_column
+from kraftops.display.columns import folded
 from kraftops.server.loader.load_plan import FolderKind
 
 STATES = {
@@ -20,72 +17,68 @@ STATES = {
 
 
 def _bytes(name: str, get: str, help_text: str, title: str, priority: int = 0) -> Field:
-    column = number_column(title, priority)
-    return number(name, help_text, numeral="size", may_be_null=True, column=column, get=get)
+    return size(name, help_text, column=(title, priority), get=get)
 
 
 _SPACE = (
-    replace(_bytes("bytes", "space.total", "all of the following sizes that are known", "BYTES"),
-            may_be_null=False),
-    replace(_bytes("logBytes", "space.log", "segments in use, and snapshots of metadata", "LOG", 4),
-            may_be_null=False),
-    _bytes("indexBytes", "space.index", "their indexes", "INDEXES", 5),
-    _bytes("pendingDeletionBytes", "space.pending_deletion",
+    _bytes("bytes", "space.total", "all of the following sizes that are known", "BYTES"),
+    _bytes("logBytes", "space.log", "segments in use, and snapshots of metadata", "LOG", 4),
+    _bytes("indexBytes?", "space.index", "their indexes", "INDEXES", 5),
+    _bytes("pendingDeletionBytes?", "space.pending_deletion",
            "what was renamed, and is deleted soon", "DELETED", 2),
-    _bytes("strayBytes", "space.stray",
+    _bytes("strayBytes?", "space.stray",
            "partitions that the cluster does not know, or not here", "STRAY", 6),
-    _bytes("tierCacheBytes", "space.tier_cache",
+    _bytes("tierCacheBytes?", "space.tier_cache",
            "indexes of tiered segments, fetched by readers", "TIER CACHE", 8),
-    _bytes("otherBytes", "space.other", "all other files", "OTHER", 9),
-    _bytes("allocatedBytes", "space.allocated",
+    _bytes("otherBytes?", "space.other", "all other files", "OTHER", 9),
+    _bytes("allocatedBytes?", "space.allocated",
            "what the file system gave: less where files are sparse", "ON DISK"),
-    number("segments", "segments in use", numeral="amount", may_be_null=True,
-           column=number_column("SEGMENTS", 7), get="space.segments"),
-    _bytes("writtenBytesPerDay", "growth.written",
+    number("segments?", "segments in use", numeral="amount",
+           column=("SEGMENTS", 7), get="space.segments"),
+    _bytes("writtenBytesPerDay?", "growth.written",
            "what came on the last day, by the times of segments", "WRITTEN/DAY", 3),
-    _bytes("growthBytesPerDay", "growth.net",
+    _bytes("growthBytesPerDay?", "growth.net",
            "what remains of that after retention", "GROWTH/DAY", 1),
 )  # fmt: skip
 _NAME = text("topic", "the topic", column=folded("TOPIC", style="name"), get="first.topic")
 TOPIC = (
     _NAME,
     number("replicas", "directories of its partitions", numeral="amount",
-           column=number_column("REPLICAS", 3), get=lambda total: len(total.replicas)),
-    boolean("isTiered", "whether segments go to a tier; null if that is not known",
-            may_be_null=True, column=Column("TIERED", 9), get="first.is_tiered"),
+           column=("REPLICAS", 3), get=lambda total: len(total.replicas)),
+    boolean("isTiered?", "whether segments go to a tier; null if that is not known",
+            column=("TIERED", 9), get="first.is_tiered"),
     *_SPACE,
 )  # fmt: skip
 PARTITION = (
     _NAME,
-    number("partition", "the partition", column=number_column("PARTITION"), get="first.partition"),
-    number("broker", "broker that has it", may_be_null=True, column=number_column("BROKER", 3),
-           get="first.broker"),
+    number("partition", "the partition", column="PARTITION", get="first.partition"),
+    number("broker?", "broker that has it", column=("BROKER", 3), get="first.broker"),
     text("directory", "log directory that it is in", column=folded("DIRECTORY", 4),
          get="first.directory"),
     text("state", "what the directory is; future: a copy that moves here", values=STATES.values(),
-         column=Column("STATE", 2), get=lambda total: STATES[total.first.kind]),
+         column=("STATE", 2), get=lambda total: STATES[total.first.kind]),
     *_SPACE,
 )  # fmt: skip
-_BROKER = number("broker", "the broker; null without meta.properties", may_be_null=True,
-                 column=number_column("BROKER"), get="directory.broker")  # fmt: skip
+_BROKER = number("broker?", "the broker; null without meta.properties",
+                 column="BROKER", get="directory.broker")  # fmt: skip
 BROKER = (
     _BROKER,
     number("directories", "log directories", numeral="amount",
-           column=number_column("DIRECTORIES", 3), get=lambda total: len(total.directories)),
+           column=("DIRECTORIES", 3), get=lambda total: len(total.directories)),
     *_SPACE,
 )  # fmt: skip
 DIRECTORY = (
     text("directory", "path of the log directory", column=folded("DIRECTORY", style="name"),
          get="directory.path"),
     _BROKER,
-    _bytes("freeBytes", "directory.volume.free", "free space of its file system", "FREE"),
-    _bytes("sizeBytes", "directory.volume.size", "size of its file system", "SIZE", 2),
-    _bytes("elsewhereBytes", "directory.elsewhere",
+    _bytes("freeBytes?", "directory.volume.free", "free space of its file system", "FREE"),
+    _bytes("sizeBytes?", "directory.volume.size", "size of its file system", "SIZE", 2),
+    _bytes("elsewhereBytes?", "directory.elsewhere",
            "what takes room there outside of these log directories", "ELSEWHERE", 3),
-    text("volumeUnknown", "why nothing is known of its file system; null if something is",
-         may_be_null=True, get="directory.volume_unknown"),
-    number("daysLeft", "days until it is full at the present rate; null if it does not grow",
-           numeral="decimal", may_be_null=True, column=number_column("DAYS LEFT"),
+    text("volumeUnknown?", "why nothing is known of its file system; null if something is",
+         get="directory.volume_unknown"),
+    number("daysLeft?", "days until it is full at the present rate; null if it does not grow",
+           numeral="decimal", column="DAYS LEFT",
            get="directory.days_left", cell=lambda total: None
            if total.directory.days_left is None else f"{total.directory.days_left:.1f}"),
     *_SPACE,

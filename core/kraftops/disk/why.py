@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kraftops.answers.fields import boolean, number, parts, text, time
+from kraftops.answers.fields import boolean, number, parts, size, text, time
 from kraftops.disk.retention import Reason, RetentionState, read_retention, reasons
 from kraftops.disk.settings import topic_settings
 from kraftops.display.columns import Column, folded
-from kraftops.display.columns import number as number_column
 from kraftops.dump.tiers.remote_metadata import read_remote_metadata
 from kraftops.errors import KraftopsError, UsageError
 from kraftops.image.verify.assignments import image_in
@@ -125,17 +124,17 @@ SETTING = (
     text("key", "key of a topic or broker", column=Column("SETTING", style="name")),
     text("value", "value in force", column=folded("VALUE")),
     text("source", "topic; broker or brokers (dynamic); configuration (the file); or default",
-         values=("topic", "broker", "brokers", "configuration", "default"), column=Column("FROM")),
+         values=("topic", "broker", "brokers", "configuration", "default"), column="FROM"),
 )  # fmt: skip
 SEGMENT = (
-    number("baseOffset", "its first offset", column=number_column("SEGMENT")),
-    number("bytes", "size of its log", numeral="size", column=number_column("BYTES"), get="size"),
-    boolean("isActive", "whether records are appended to it", column=Column("ACTIVE", 3)),
-    time("largestTimestamp", "last timestamp in its time index; null without one",
-         may_be_null=True, column=Column("LARGEST TIMESTAMP", 1)),
-    time("modified", "when it was written last", column=Column("WRITTEN", 2)),
-    time("goesAt", "when retention takes it, if nothing holds it up; null for never",
-         may_be_null=True, column=Column("DUE AT")),
+    number("baseOffset", "its first offset", column="SEGMENT"),
+    size("bytes", "size of its log", column="BYTES", get="size"),
+    boolean("isActive", "whether records are appended to it", column=("ACTIVE", 3)),
+    time("largestTimestamp?", "last timestamp in its time index; null without one",
+         column=("LARGEST TIMESTAMP", 1)),
+    time("modified", "when it was written last", column=("WRITTEN", 2)),
+    time("goesAt?", "when retention takes it, if nothing holds it up; null for never",
+         column="DUE AT"),
 )  # fmt: skip
 _TRANSACTION = (
     number("producerId", "its producer"),
@@ -145,12 +144,12 @@ _TRANSACTION = (
 _REASON = (
     text("reason", "a word for programs", get="kind"),
     text("text", "a sentence"),
-    text("cure", "what to do", may_be_null=True, get=lambda reason: reason.cure or None),
+    text("cure?", "what to do", get=lambda reason: reason.cure or None),
 )
 REPLICA = (
     text("topic", "the topic", get="state.topic"),
     number("partition", "the partition", get="state.partition"),
-    number("broker", "the broker", may_be_null=True, get="state.directory.node_id"),
+    number("broker?", "the broker", get="state.directory.node_id"),
     text("directory", "its log directory", get="state.directory.path"),
     time("now", "the time for which this is said", get="state.now"),
     parts("reasons", "why its segments stay", _REASON),
@@ -158,11 +157,8 @@ REPLICA = (
     parts("segments", "the segments, by offset", SEGMENT, get="state.segments"),
     parts("transactions", "open in the newest producer snapshot", _TRANSACTION,
           get="state.transactions"),
-    number("pendingDeletionBytes", "renamed segments", numeral="size", get="state.waiting"),
-    number("cleanOffset", "up to here the cleaner has compacted", may_be_null=True,
-           get="state.clean_offset"),
-    number("highWatermark", "as the broker noted it last", may_be_null=True,
-           get="state.high_watermark"),
-    number("logStartOffset", "first offset for consumers, if noted", may_be_null=True,
-           get="state.log_start"),
+    size("pendingDeletionBytes", "renamed segments", get="state.waiting"),
+    number("cleanOffset?", "up to here the cleaner has compacted", get="state.clean_offset"),
+    number("highWatermark?", "as the broker noted it last", get="state.high_watermark"),
+    number("logStartOffset?", "first offset for consumers, if noted", get="state.log_start"),
 )  # fmt: skip

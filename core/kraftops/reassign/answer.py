@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 from kraftops.answers.fields import (
     Answer,
@@ -13,6 +12,7 @@ from kraftops.answers.fields import (
     number,
     numbers,
     parts,
+    size,
     text,
     texts,
     time,
@@ -80,8 +80,6 @@ def _since(operation: Operation) -> Cell:
     return operation.author and (iso_time(operation.author.since) or "")[:19]
 
 
-_count = partial(number, may_be_null=True)
-_bytes = partial(number, numeral="size", may_be_null=True)
 _OBSTACLE = (
     text("code", "what it is", values=CODES),
     text("text", "in words"),
@@ -90,39 +88,23 @@ _OBSTACLE = (
     ),
 )
 OPERATION = (
-    text("name", "its name, for cancel, resume and clear-throttles", column=Column("OPERATION")),
+    text("name", "its name, for cancel, resume and clear-throttles", column="OPERATION"),
     text("kind", "what it is"),
-    text(
-        "state", "what it does at the moment", values=[*State], column=Column("STATE"), cell=_state
-    ),
+    text("state", "what it does at the moment", values=[*State], column="STATE", cell=_state),
     boolean("isOurs", "whether it has a mark of kafka-cluster"),
-    text("user", "user who began or resumed it", may_be_null=True, get="author.user"),
-    text(
-        "host",
-        "host of that process",
-        may_be_null=True,
-        column=folded("WHO", 3),
-        get="author.host",
-        cell=_who,
-    ),
-    _count("pid", "id of that process", get="author.pid"),
-    boolean("isRunning", "whether that process exists; null of another host", may_be_null=True),
-    time(
-        "since",
-        "when it began",
-        may_be_null=True,
-        column=Column("SINCE", 4),
-        get="author.since",
-        cell=_since,
-    ),
+    text("user?", "user who began or resumed it", get="author.user"),
+    text("host?", "host of that process", column=folded("WHO", 3), get="author.host", cell=_who),
+    number("pid?", "id of that process", get="author.pid"),
+    boolean("isRunning?", "whether that process exists; null of another host"),
+    time("since?", "when it began", column=("SINCE", 4), get="author.since", cell=_since),
     numbers("brokers", "brokers that it is about; none for all"),
-    _count(
-        "partitions",
+    number(
+        "partitions?",
         "partitions that it had to move when it began; of a restart, nodes",
         get="total",
     ),
-    _count(
-        "done",
+    number(
+        "done?",
         "partitions that have been moved, or nodes that have restarted, by what its author noted"
         " some seconds ago or last",
         column=Column("DONE", 2),
@@ -131,38 +113,36 @@ OPERATION = (
     number(
         "inFlight",
         "partitions in flight",
-        column=Column("IN FLIGHT", 1, justify="right"),
+        column=("IN FLIGHT", 1),
         get=lambda operation: len(operation.moving),
     ),
-    _count(
-        "waiting",
-        "partitions to move after those in flight, noted as well",
-        column=Column("WAITING", 2, justify="right"),
+    number(
+        "waiting?", "partitions to move after those in flight, noted as well", column=("WAITING", 2)
     ),
-    _bytes("bytes", "bytes that it had to copy when it began", get="size"),
-    _bytes("bytesDone", "bytes of these that have been copied", get="amounts.done"),
-    _bytes("bytesCopied", "bytes of the copies in flight that are there", get="amounts.copied"),
-    _bytes(
-        "bytesLeft",
+    size("bytes?", "bytes that it had to copy when it began", get="size"),
+    size("bytesDone?", "bytes of these that have been copied", get="amounts.done"),
+    size("bytesCopied?", "bytes of the copies in flight that are there", get="amounts.copied"),
+    size(
+        "bytesLeft?",
         "bytes that are to be copied, as far as partitions are known",
-        column=Column("LEFT", justify="right"),
+        column="LEFT",
         get="amounts.left",
     ),
-    _bytes(
-        "bytesPerSecond",
+    size(
+        "bytesPerSecond?",
         "bytes copied in a second, between two looks",
-        column=Column("RATE", 1, justify="right"),
+        column=("RATE", 1),
         get="amounts.rate",
         cell=_rate_text,
     ),
-    _count(
-        "secondsLeft",
+    number(
+        "secondsLeft?",
         "time left; null while the bytes left do not get fewer",
-        column=Column("TIME LEFT", justify="right"),
+        column="TIME LEFT",
         get="amounts.seconds_left",
         cell=_time_left_text,
     ),
-    _bytes("throttle", "lowest rate of its throttles"),
+    size("throttle?", "lowest rate of its throttles"),
     numbers("throttledBrokers", "brokers with a rate", get="throttled"),
     texts("throttledTopics", "topics with lists of throttled replicas of others"),
     numbers(

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypedDict, Unpack
 
 from kraftops.answers.fields import (
     Answer,
     Field,
-    Numeral,
     boolean,
     in_some_forms,
     number,
@@ -21,8 +19,7 @@ from kraftops.answers.fields import (
     texts,
     time,
 )
-from kraftops.display.columns import Column, folded
-from kraftops.display.columns import number as number_column
+from kraftops.display.columns import folded
 from kraftops.findings.answer import FINDINGS
 from kraftops.recovery.file_steps import RemoveFile
 from kraftops.recovery.host_script import Role
@@ -31,60 +28,42 @@ from kraftops.recovery.plan import RecoveryPlan
 from kraftops.recovery.procedure import WorkStep
 from kraftops.uuids import to_text
 
-
-class Counted(TypedDict, total=False):
-    """What a field of a number can have beside a column."""
-
-    numeral: Numeral
-    may_be_null: bool
-
-
-def counted(
-    name: str, meaning: str, path: str, title: str, priority: int = 0, **more: Unpack[Counted]
-) -> Field:
-    """Return the field of a number at a path of attributes, with a column of this title."""
-    return number(name, meaning, get=path, column=number_column(title, priority), **more)
-
-
 PARTITION = text("name", "topic and partition", column=folded("PARTITION"), get="copy.name")
 _COPY_NAME = (
     text("topic", "topic", get="copy.topic"),
     number("partition", "partition", get="copy.number"),
     PARTITION,
-    counted("broker", "broker of the copy", "copy.broker", "BROKER"),
+    number("broker", "broker of the copy", column="BROKER", get="copy.broker"),
     text("place", "directory or archive of the copy", get="copy.place"),
 )
 _NEWEST_RECORD = time(
-    "lastTimestamp",
+    "lastTimestamp?",
     "of the newest record of the copy",
-    may_be_null=True,
-    column=Column("NEWEST RECORD", 3),
+    column=("NEWEST RECORD", 3),
     get="copy.time",
 )
 LOSS = (
     *_COPY_NAME,
-    counted("firstOffset", "first offset", "offsets.start", "FROM"),
-    counted("endOffset", "offset after the last", "offsets.stop", "END"),
+    number("firstOffset", "first offset", column="FROM", get="offsets.start"),
+    number("endOffset", "offset after the last", column="END", get="offsets.stop"),
     number(
         "records",
         "number of offsets",
         numeral="amount",
-        column=number_column("RECORDS"),
+        column="RECORDS",
         get=lambda loss: len(loss.offsets),
         # Of an archive without ends of logs none may be seen, and many may be lost.
         cell=lambda loss: len(loss.offsets) or (0 if loss.copy.is_end_exact else None),
     ),
-    counted(
-        "acknowledged",
+    number(
+        "acknowledged?",
         "those below a high watermark that a broker noted, others are possibly acknowledged; null: "
         "no broker noted one",
-        "acknowledged",
-        "ACKNOWLEDGED",
         numeral="amount",
-        may_be_null=True,
+        column="ACKNOWLEDGED",
     ),
     _NEWEST_RECORD,
-    counted("leader", "broker that has them cut by leading", "leader", "LEADER", 1),
+    number("leader", "broker that has them cut by leading", column=("LEADER", 1)),
     numbers("leaders", "all brokers that may lead"),
     numbers(
         "alsoOn",
@@ -98,20 +77,15 @@ LOSS = (
         "whether there may be more: the end of the copy is unknown",
         get=lambda loss: not loss.copy.is_end_exact,
     ),
-    text(
-        "meaning",
-        "what it means, of an internal topic",
-        may_be_null=True,
-        column=folded("MEANING", 2),
-    ),
+    text("meaning?", "what it means, of an internal topic", column=folded("MEANING", 2)),
 )
 LOSSES = parts("losses", "records that would be cut", LOSS, get="losses")
 LOSS_TOTAL = part(
     "lossTotal",
     "their numbers, an offset that several brokers have counted once",
     (
-        number("acknowledged", "acknowledged records; null: unknown", may_be_null=True),
-        number("possible", "possibly acknowledged records; null: unknown", may_be_null=True),
+        number("acknowledged?", "acknowledged records; null: unknown"),
+        number("possible?", "possibly acknowledged records; null: unknown"),
         boolean("isAtLeast", "whether there may be more: the end of a copy is unknown"),
         texts("partitions", "names of their partitions"),
         text("text", "the same in a sentence", get=str),
@@ -120,53 +94,50 @@ LOSS_TOTAL = part(
 )
 COPY = (
     *_COPY_NAME,
-    counted("epoch", "latest leader epoch; -1 without one", "copy.epoch", "EPOCH"),
+    number("epoch", "latest leader epoch; -1 without one", column="EPOCH", get="copy.epoch"),
     number("startOffset", "first offset", get="copy.start"),
-    counted("endOffset", "offset after the last record", "copy.end", "END"),
+    number("endOffset", "offset after the last record", column="END", get="copy.end"),
     boolean(
         "isEndExact",
         "whether the end is known; else it is the lowest possible",
         get="copy.is_end_exact",
     ),
-    counted(
-        "highWatermark",
+    number(
+        "highWatermark?",
         "high watermark that the broker noted last",
-        "copy.high_watermark",
-        "HIGH WATERMARK",
-        2,
-        may_be_null=True,
+        column=("HIGH WATERMARK", 2),
+        get="copy.high_watermark",
     ),
     _NEWEST_RECORD,
     boolean("isNewest", "whether none is newer"),
     number("newestOn", "broker of the newest copy", get="newest.broker"),
-    counted("equalUpTo", "offset where it and the newest copy part", "equal_up_to", "EQUAL UP TO"),
-    counted("lacking", "offsets of the newest copy that it lacks", "lacking", "LACKS", 1),
-    counted("own", "offsets that the newest copy lacks: cut once that leads", "own", "OWN", 1),
+    number("equalUpTo", "offset where it and the newest copy part", column="EQUAL UP TO"),
+    number("lacking", "offsets of the newest copy that it lacks", column=("LACKS", 1)),
+    number("own", "offsets that the newest copy lacks: cut once that leads", column=("OWN", 1)),
     text(
         "content",
         "whether the batches before that offset have the checksums of the newest copy's: newest, "
         "same (by the first and the last), differs at OFFSET, disputed (as many copies differ from "
         "it), or not compared",
-        column=Column("CONTENT"),
+        column="CONTENT",
     ),
 )
 BROKER = (
-    counted("broker", "broker", "broker", "BROKER"),
-    counted("copies", "its copies of partitions", "copies", "COPIES"),
-    counted(
-        "newestAlone",
-        "partitions whose newest copy it alone has",
-        "newest_alone",
-        "NEWEST ALONE",
-    ),
-    counted(
-        "lostIfGone",
+    number("broker", "broker", column="BROKER"),
+    number("copies", "its copies of partitions", column="COPIES"),
+    number("newestAlone", "partitions whose newest copy it alone has", column="NEWEST ALONE"),
+    number(
+        "lostIfGone?",
         "acknowledged records that are lost if it is gone for good; null: no broker noted how many",
-        "gone.acknowledged",
-        "ACKNOWLEDGED LOST IF GONE",
-        may_be_null=True,
+        column="ACKNOWLEDGED LOST IF GONE",
+        get="gone.acknowledged",
     ),
-    counted("possiblyLostIfGone", "possibly acknowledged ones", "gone.possible", "POSSIBLY", 1),
+    number(
+        "possiblyLostIfGone",
+        "possibly acknowledged ones",
+        column=("POSSIBLY", 1),
+        get="gone.possible",
+    ),
     texts("partitionsLostIfGone", "names of their partitions", get="gone.partitions"),
 )
 COPIES = (
@@ -190,7 +161,7 @@ COMPARE = Answer(
             "commands that copy it, of copies on this machine",
             get=lambda table: [command for cure in table.replacements for command in cure.commands],
         ),
-        text("metadataLog", "newest metadata log that was given", may_be_null=True),
+        text("metadataLog?", "newest metadata log that was given"),
         LOSSES,
         LOSS_TOTAL,
         FINDINGS,
@@ -212,36 +183,34 @@ class Recovery:
 
 UNDO = (
     boolean("changed", "whether files were changed", get="is_changed"),
-    text("backup", "directory of the old log's copy", may_be_null=True),
+    text("backup?", "directory of the old log's copy"),
 )
 """The fields that are also answered where a recovery is undone."""
 
 LOG = (
     text("name", "its name on the command line", column=folded("LOG"), get="log.name"),
-    counted("nodeId", "its node id", "log.owner.node_id", "NODE", may_be_null=True),
+    number("nodeId?", "its node id", column="NODE", get="log.owner.node_id"),
     text(
-        "directoryId",
+        "directoryId?",
         "directory id beside it",
-        may_be_null=True,
         get=lambda log: log.log.owner.directory_id and to_text(log.log.owner.directory_id),
     ),
     boolean("isOwn", "whether it is that of this node"),
     boolean("isChosen", "whether it goes on"),
-    counted("epoch", "epoch of its last batch", "log.epoch", "EPOCH"),
-    counted("endOffset", "offset after its last record", "log.end", "END"),
-    time(
-        "lastTimestamp",
-        "of its newest record",
-        may_be_null=True,
-        column=Column("NEWEST RECORD", 1),
-        get="log.time",
+    number("epoch", "epoch of its last batch", column="EPOCH", get="log.epoch"),
+    number("endOffset", "offset after its last record", column="END", get="log.end"),
+    time("lastTimestamp?", "of its newest record", column=("NEWEST RECORD", 1), get="log.time"),
+    text("damage?", "what cannot be read", get="log.damage"),
+    number(
+        "equalUpTo",
+        "end of what it shares with the chosen one",
+        column="EQUAL UP TO",
+        get="common_end",
     ),
-    text("damage", "what cannot be read", may_be_null=True, get="log.damage"),
-    counted("equalUpTo", "end of what it shares with the chosen one", "common_end", "EQUAL UP TO"),
     number(
         "ahead",
         "offsets that the chosen one lacks",
-        column=number_column("GIVEN UP"),
+        column="GIVEN UP",
         get=lambda log: len(log.ahead),
     ),
     text_lists("lacking", f"lost names, by kind: {', '.join(KINDS)}", get="missing"),
@@ -260,20 +229,25 @@ _FILE_STEP = (
         get=lambda step: "remove" if isinstance(step, RemoveFile) else "write",
     ),
     text("name", "name of the file"),
-    number("bytes", "to write", may_be_null=True, get=lambda step: getattr(step, "size", None)),
+    number("bytes?", "to write", get=lambda step: getattr(step, "size", None)),
 )
 _WORK_STEP = (
-    number("nodeId", "node; null: this or any", may_be_null=True),
+    number("nodeId?", "node; null: this or any"),
     text("text", "what to do"),
-    text("command", "command to paste", may_be_null=True),
-    text("check", "what is so once it has worked", may_be_null=True),
+    text("command?", "command to paste"),
+    text("check?", "what is so once it has worked"),
 )
 ELECTION = (
     PARTITION,
-    counted("leader", "broker that is elected", "copy.broker", "LEADER"),
-    counted("leaderBefore", "leader in the chosen log; -1 is none", "before.leader", "BEFORE", 1),
-    counted("leaderEpoch", "its leader epoch, above all on disks", "leader_epoch", "EPOCH"),
-    counted("endOffset", "end of its copy", "copy.end", "END"),
+    number("leader", "broker that is elected", column="LEADER", get="copy.broker"),
+    number(
+        "leaderBefore",
+        "leader in the chosen log; -1 is none",
+        column=("BEFORE", 1),
+        get="before.leader",
+    ),
+    number("leaderEpoch", "its leader epoch, above all on disks", column="EPOCH"),
+    number("endOffset", "end of its copy", column="END", get="copy.end"),
 )
 _PLAN = (
     LOSS_TOTAL,
@@ -293,15 +267,14 @@ _PLAN = (
     number("nodeId", "node id", get="config.node_id"),
     parts("logs", "all logs, the chosen one first", LOG),
     parts(
-        "votersBefore",
+        "votersBefore?",
         "voters of the chosen log; null if the quorum is static",
         _VOTER,
-        may_be_null=True,
         get="old_voters",
     ),
     parts("voters", "voters after the recovery", _VOTER, get="new_voters"),
     numbers("lostVoters", "ids of removed voters", get="lost_ids"),
-    number("offset", "offset of the first new batch; null if nothing is added", may_be_null=True),
+    number("offset?", "offset of the first new batch; null if nothing is added"),
     number("epoch", "epoch of the new batches, or of the log"),
     parts("steps", "changes of files", _FILE_STEP),
     FINDINGS,
@@ -327,12 +300,7 @@ _HOST = (
     text("role", "what becomes of it", values=tuple(Role), get="role.value"),
     text("script", "name of its script", get="script_name"),
     text("from", "its copy on the command line", get="copy.name"),
-    text(
-        "config",
-        "path of its server.properties on its host",
-        may_be_null=True,
-        get="copy.config_path",
-    ),
+    text("config?", "path of its server.properties on its host", get="copy.config_path"),
 )
 RECOVER_PLAN = Answer(
     (

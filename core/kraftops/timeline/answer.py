@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from kraftops.answers.fields import Answer, Field, number, numbers, parts, text, texts
 from kraftops.answers.fields import time as time_field
-from kraftops.display.columns import Column, Styled, folded
+from kraftops.display.columns import Styled, folded
 from kraftops.display.sizes import first_names, many
 from kraftops.display.times import iso_time, span_text
 from kraftops.timeline.incidents import Incident
@@ -119,25 +119,23 @@ _TAKEN_OVER = (
 )
 INCIDENT: tuple[Field, ...] = (
     time_field(
-        "begin", "time of the first record", column=Column("BEGIN"),
+        "begin", "time of the first record", column="BEGIN",
         cell=lambda incident: iso_time(incident.begin),
     ),
+    time_field("back?", "when the last of its brokers was back; null while one is away"),
     time_field(
-        "back", "when the last of its brokers was back; null while one is away", may_be_null=True,
-    ),
-    time_field(
-        "end", "when all of its partitions were in sync, too; null while it goes on",
-        may_be_null=True, column=Column("END", 1),
+        "end?", "when all of its partitions were in sync, too; null while it goes on",
+        column=("END", 1),
         cell=lambda incident: iso_time(incident.end) or Styled("still", "bad"),
     ),
-    text("cause", "what happened", values=[rule.cause for rule in RULES], column=Column("CAUSE")),
+    text("cause", "what happened", values=[rule.cause for rule in RULES], column="CAUSE"),
     text(
         "text", "what happened and what it did, in words", column=folded("WHAT"),
         get=incident_text,
     ),
     numbers("brokers", "its brokers, or the new leader of the quorum"),
     number("falls", "how often one of its brokers went away"),
-    text("rack", "the rack of all its brokers", may_be_null=True),
+    text("rack?", "the rack of all its brokers"),
     parts("topics", "what it did to topics", _TOPIC),
     number("elections", "new leaders of partitions"),
     texts("uncleanElections", "partitions whose new leader may lack records", get="unclean"),
@@ -146,10 +144,7 @@ INCIDENT: tuple[Field, ...] = (
         "tookOver", "brokers that led instead", _TAKEN_OVER,
         get=lambda incident: list(incident.took_over.items()),
     ),
-    text(
-        "config", "the change of a feature, or of a configuration that made it worse",
-        may_be_null=True,
-    ),
+    text("config?", "the change of a feature, or of a configuration that made it worse"),
     number("firstOffset", "offset of the first record"),
     number("lastOffset", "offset of the last record"),
 )  # fmt: skip

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from kraftops.answers.fields import Field, numbers, parts, text, texts
 from kraftops.answers.fields import number as number_field
 from kraftops.answers.fields import time as time_field
-from kraftops.display.columns import Column, folded
+from kraftops.display.columns import folded
 from kraftops.display.columns import number as number_column
 from kraftops.display.times import iso_time
 from kraftops.engine.metadata_state import PartitionState
@@ -124,20 +124,20 @@ def _cause_text(change: MetadataChange) -> str:
 
 CHANGE: tuple[Field, ...] = (
     time_field(
-        "time", "time of the record", column=Column("TIME"),
+        "time", "time of the record", column="TIME",
         cell=lambda change: iso_time(change.time),
     ),
     number_field(
         "offset", "offset of the record", column=number_column("OFFSET", 1),
         cell=lambda change: str(change.offset),
     ),
-    text("kind", "the kind of the change", values=KINDS, column=Column("KIND", 3)),
+    text("kind", "the kind of the change", values=KINDS, column=("KIND", 3)),
     text("what", "what was changed", column=folded("WHAT", style="name")),
     text(
-        "old", "what it was, in words; null for what is new", may_be_null=True,
+        "old?", "what it was, in words; null for what is new",
         column=folded("CHANGE", least=_ENDPOINT), cell=_change_text,
     ),
-    text("new", "what it became; null for what went", may_be_null=True),
+    text("new?", "what it became; null for what went"),
     text(
         "cause", "what changed it, as far as the log tells; no record names a person",
         column=folded("CAUSE", 2), cell=_cause_text,
@@ -146,8 +146,8 @@ CHANGE: tuple[Field, ...] = (
         "likelyPrincipals", "with --authorizer-log: who likely asked for it, the likeliest first:"
         " their requests fit its time and resource",
     ),
-    text("topic", "the topic", may_be_null=True),
-    number_field("partition", "the partition", may_be_null=True),
+    text("topic?", "the topic"),
+    number_field("partition?", "the partition"),
     numbers(
         "brokers", "brokers that it is about: that lead, led, came to an ISR or left it",
         get=brokers_of,
@@ -156,12 +156,12 @@ CHANGE: tuple[Field, ...] = (
 
 GROUP: tuple[Field, ...] = (
     time_field(
-        "begin", "time of the first change", column=Column("BEGIN"),
+        "begin", "time of the first change", column="BEGIN",
         get=lambda group: group.changes[0].time,
         cell=lambda group: iso_time(group.changes[0].time),
     ),
     time_field(
-        "end", "time of the last change", column=Column("END", 1),
+        "end", "time of the last change", column=("END", 1),
         get=lambda group: group.changes[-1].time,
         cell=lambda group: iso_time(group.changes[-1].time),
     ),
@@ -179,9 +179,9 @@ GROUP: tuple[Field, ...] = (
         cell=lambda group: ", ".join(f"{count} {kind}" for kind, count in group.kinds.items()),
     ),
     number_field(
-        "firstOffset", "offset of the first change", get=lambda group: group.changes[0].offset
+        "firstOffset", "offset of the first change", get=lambda group: group.changes[0].offset,
     ),
     number_field(
-        "lastOffset", "offset of the last change", get=lambda group: group.changes[-1].offset
+        "lastOffset", "offset of the last change", get=lambda group: group.changes[-1].offset,
     ),
 )  # fmt: skip

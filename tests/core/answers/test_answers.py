@@ -19,7 +19,6 @@ from kraftops.answers.fields import (
     time,
 )
 from kraftops.display.columns import Bytes, Column, Styled
-from kraftops.display.columns import number as right
 from kraftops.views.entries import BROKER_COLUMNS
 
 
@@ -38,14 +37,14 @@ class Log(NamedTuple):
 
 
 SEGMENT = (
-    number("baseOffset", "its first offset", column=right("BASE"), get=lambda one: one.base_offset),
-    number("bytes", "its size", numeral="size", column=right("SIZE", 1), get=lambda one: one.size),
-    time("written", "its last change", may_be_null=True, get=lambda one: one.written),
+    number("baseOffset", "its first offset", column="BASE", get=lambda one: one.base_offset),
+    number("bytes", "its size", numeral="size", column=("SIZE", 1), get=lambda one: one.size),
+    time("written?", "its last change", get=lambda one: one.written),
     text(
         "state",
         "how it is",
         values=("clean", "damaged"),
-        column=Column("STATE"),
+        column="STATE",
         get=lambda one: one.state,
         cell=lambda one: Styled(one.state, "good"),
     ),
@@ -55,15 +54,14 @@ ANSWER = Answer(
         text("topic", "its name", get=lambda log: log.topic),
         parts("segments", "its files", SEGMENT, get=lambda log: log.segments),
         part(
-            "newest",
+            "newest?",
             "the newest file",
             SEGMENT,
-            may_be_null=True,
             get=lambda log: log.segments[-1] if log.segments else None,
         ),
-        number("leader", "its leader", may_be_null=True, get=lambda log: log.leader),
+        number("leader?", "its leader", get=lambda log: log.leader),
         boolean("isEmpty", "whether it has no files", get=lambda log: not log.segments),
-        levels("features", "levels", may_be_null=True, get=lambda log: log.features),
+        levels("features?", "levels", get=lambda log: log.features),
         texts("names", "names of files", get=lambda log: [str(one.size) for one in log.segments]),
         numbers("sizes", "sizes of files", get=lambda log: [one.size for one in log.segments]),
     ),
@@ -113,6 +111,18 @@ def test_values_are_shown_by_their_types() -> None:
 def test_column_of_a_table_of_any_fields_gives_way_by_its_place() -> None:
     assert column_at(number("n", ""), 2) == Column("n", 2, "right")
     assert column_at(text("t", "", gives_way=3), 1) == Column("t", 4, is_folded=True)
+
+
+def test_column_by_its_title_is_aligned_by_the_type() -> None:
+    assert number("n", "", column=("SIZE", 1)).column == Column("SIZE", 1, "right")
+    assert text("t?", "", column="STATE").column == Column("STATE")
+
+
+def test_name_says_whether_a_field_may_be_null() -> None:
+    assert [(field.name, field.may_be_null) for field in (text("a?", ""), text("b", ""))] == [
+        ("a", True),
+        ("b", False),
+    ]
 
 
 def test_states_are_not_cut_within_a_word() -> None:

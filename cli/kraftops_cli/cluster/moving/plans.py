@@ -12,11 +12,11 @@ from kraftops.answers.fields import (
     number,
     numbers,
     parts,
+    size,
     text,
     texts,
 )
-from kraftops.display import columns
-from kraftops.display.columns import Column, Styled, folded
+from kraftops.display.columns import Styled, folded
 from kraftops.display.sizes import size_text
 from kraftops.placement.disks import Disks
 from kraftops.placement.effects import DirectoryEffect, Effects, effects_of
@@ -32,64 +32,45 @@ from kraftops_cli.cluster.options import NewPlanOptions
 from kraftops_terminal.escaping import escaped
 
 BROKER = (
-    number("id", "broker", get="broker", column=columns.number("BROKER")),
-    text("rack", "its rack", may_be_null=True, get="place.rack", column=folded("RACK", 2)),
+    number("id", "broker", get="broker", column="BROKER"),
+    text("rack?", "its rack", get="place.rack", column=folded("RACK", 2)),
     boolean(
         "isFenced",
         "whether it is fenced",
         get="place.is_fenced",
-        column=Column("STATE", 1),
+        column=("STATE", 1),
         cell=lambda effect: state_cell("fenced" if effect.place.is_fenced else "unfenced"),
     ),
-    number("replicas", "replicas before", column=columns.number("REPLICAS")),
-    number("replicasAfter", "replicas after", column=columns.number("AFTER")),
-    number(
-        "bytes",
+    number("replicas", "replicas before", column="REPLICAS"),
+    number("replicasAfter", "replicas after", column="AFTER"),
+    size(
+        "bytes?",
         "of these replicas before; null where sizes cannot be seen",
-        numeral="size",
-        may_be_null=True,
         get="size",
-        column=columns.number("BYTES"),
+        column="BYTES",
     ),
-    number(
-        "bytesAfter",
-        "of these replicas after",
-        numeral="size",
-        may_be_null=True,
-        get="size_after",
-        column=columns.number("AFTER"),
-    ),
+    size("bytesAfter?", "of these replicas after", get="size_after", column="AFTER"),
 )
 _DIRECTORY = (
-    number("brokerId", "broker", get="broker", column=columns.number("BROKER")),
+    number("brokerId", "broker", get="broker", column="BROKER"),
     text("path", "log directory", column=folded("DIRECTORY")),
-    number("bytes", "in it before", numeral="size", get="size", column=columns.number("BYTES")),
-    number(
-        "bytesAfter",
-        "in it after",
-        numeral="size",
-        get="size_after",
-        column=columns.number("AFTER"),
-    ),
-    number(
-        "usableBytes",
+    size("bytes", "in it before", get="size", column="BYTES"),
+    size("bytesAfter", "in it after", get="size_after", column="AFTER"),
+    size(
+        "usableBytes?",
         "room on its volume before; null if the broker does not tell",
-        numeral="size",
-        may_be_null=True,
         get="usable",
-        column=columns.number("ROOM", 1),
+        column=("ROOM", 1),
     ),
 )
 _EFFECTS = (
     parts("brokers", "all brokers, before and after", BROKER),
     parts("directories", "log directories of brokers that run, before and after", _DIRECTORY),
     number("copiedReplicas", "replicas to copy"),
-    number("copiedBytes", "to copy", numeral="size", may_be_null=True, get="copied"),
-    number(
-        "generateBytes",
+    size("copiedBytes?", "to copy", get="copied"),
+    size(
+        "generateBytes?",
         "that a plan of kafka-reassign-partitions --generate would copy, on average",
-        numeral="size",
-        may_be_null=True,
         get="copied_by_generate",
     ),
     texts(

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from kraftops.answers.fields import Answer, boolean, number, numbers, parts, text
-from kraftops.display.columns import Column, Styled
-from kraftops.display.columns import number as number_column
+from kraftops.display.columns import Styled
 from kraftops.display.sizes import many
 from kraftops.errors import KraftopsError, RefusedError
 from kraftops.findings.finding import HAS_FINDINGS
@@ -299,39 +298,35 @@ PARTITION = (
         "outcome",
         "what became of it",
         values=RepairOutcome,
-        column=Column("OUTCOME"),
+        column="OUTCOME",
         cell=lambda repaired: Styled(
             repaired.outcome, "good" if repaired.outcome in _GOOD else "bad"
         ),
     ),
     numbers(
-        "lastInSync",
+        "lastInSync?",
         "brokers that had all acknowledged records, or led last, of a partition without a leader",
-        may_be_null=True,
         get="leaderless.last_in_sync",
-        column=Column("LAST IN SYNC", 1),
+        column=("LAST IN SYNC", 1),
         cell=lambda repaired: repaired.leaderless and _ids(repaired.leaderless.last_in_sync),
     ),
     numbers(
-        "liveReplicas",
+        "liveReplicas?",
         "brokers with a replica that lacks records, of a partition without a leader",
-        may_be_null=True,
         get="leaderless.live",
-        column=Column("LIVE", 1),
+        column=("LIVE", 1),
         cell=lambda repaired: repaired.leaderless and _ids(repaired.leaderless.live),
     ),
     number(
-        "recordsAtStake",
+        "recordsAtStake?",
         "that an unclean election may lose, by the disks of --from; null: unknown",
-        may_be_null=True,
         get="leaderless.at_stake",
-        column=number_column("AT STAKE", 2),
+        column=("AT STAKE", 2),
         cell=lambda repaired: repaired.leaderless and stake_text([repaired.leaderless]),
     ),
     text(
-        "remedy",
+        "remedy?",
         "what can still be had of a partition without a leader",
-        may_be_null=True,
         get=lambda repaired: repaired.leaderless and what_can_be_had(repaired.leaderless),
     ),
 )

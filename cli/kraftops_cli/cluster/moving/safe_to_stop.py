@@ -143,7 +143,7 @@ DANGER = (
     boolean(
         "isOffline",
         "whether no replica stays in sync",
-        column=columns.Column("STATE"),
+        column="STATE",
         cell=lambda danger: Styled("offline" if danger.is_offline else "under min ISR", "bad"),
     ),
     numbers(
@@ -169,19 +169,15 @@ DANGER = (
 )
 """The fields of a partition that is in danger."""
 NODE = (
-    number("id", "node id", column=columns.number("NODE"), get="node"),
+    number("id", "node id", column="NODE", get="node"),
     texts(
         "roles",
         "broker, controller or both; of controllers, those that vote",
-        column=columns.Column("ROLES", 1),
+        column=("ROLES", 1),
         cell=lambda row: ", ".join(row.roles) or None,
     ),
     boolean(
-        "isSafe",
-        "whether it may stop alone",
-        column=columns.Column("STOP"),
-        get="stop.is_safe",
-        cell=_answer_cell,
+        "isSafe", "whether it may stop alone", column="STOP", get="stop.is_safe", cell=_answer_cell
     ),
     number("offline", "partitions with several replicas that would be offline", get="stop.offline"),
     number(
@@ -221,9 +217,8 @@ SAFE_TO_STOP = Answer(
             get="dangers",
         ),
         text(
-            "quorumReason",
+            "quorumReason?",
             "why the controllers that are named must not stop",
-            may_be_null=True,
             get="asked.quorum_reason",
         ),
         boolean(

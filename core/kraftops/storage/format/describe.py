@@ -16,6 +16,7 @@ from kraftops.answers.fields import (
     number,
     part,
     parts,
+    size,
     text,
     text_map,
     texts,
@@ -39,7 +40,7 @@ class NewEntry(NamedTuple):
 
 _CREATED = (
     text("path", "path of the file or directory"),
-    number("bytes", "size of a file; null of a directory", numeral="size", may_be_null=True),
+    size("bytes?", "size of a file; null of a directory"),
     text("mode", "permissions in octal digits", get=lambda created: f"{created.mode:04o}"),
 )
 _FORMATTED = (
@@ -48,10 +49,10 @@ _FORMATTED = (
     text("action", "what is, or would be, done", values=("format", "formatted", "keep", "ignore")),
     *in_some_forms(
         text("kind", "kind of directory, in Kafka's words"),
-        text("directoryId", "directory id", may_be_null=True),
+        text("directoryId?", "directory id"),
         boolean("mends", "whether it holds partitions and has lost its meta.properties"),
         texts("removes", "files that go"),
-        text("problem", "why it is ignored", may_be_null=True),
+        text("problem?", "why it is ignored"),
         parts("creates", "with --dry-run: files and directories that would be made", _CREATED),
     ),
 )
@@ -77,9 +78,8 @@ _BOOTSTRAP = (
         get=lambda plan: [credential.name for credential in plan.bootstrap.credentials],
     ),
     texts(
-        "voters",
+        "voters?",
         "voters of a dynamic quorum, ID@HOST:PORT:DIRECTORY_ID",
-        may_be_null=True,
         get=lambda plan: None if plan.voters is None else [*map(str, plan.voters)],
     ),
 )
@@ -94,10 +94,9 @@ FORMAT = Answer(
         text("clusterId", "cluster id", get="plan.cluster_id"),
         number("nodeId", "node id", get="plan.config.node_id"),
         part(
-            "bootstrap",
+            "bootstrap?",
             "first records of the cluster; null if all directories are formatted",
             _BOOTSTRAP,
-            may_be_null=True,
             get=lambda form: form.plan if form.plan.targets else None,
         ),
         parts(
@@ -116,8 +115,8 @@ _REWRITTEN = (
         "keys of meta.properties that change",
         (
             text("key", "key", get=lambda change: change[0]),
-            text("before", "old value", may_be_null=True, get=lambda change: change[1][0]),
-            text("after", "new value", may_be_null=True, get=lambda change: change[1][1]),
+            text("before?", "old value", get=lambda change: change[1][0]),
+            text("after?", "new value", get=lambda change: change[1][1]),
         ),
         get=lambda rewrite: rewrite.changes.items(),
     ),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from kraftops.answers.fields import Answer, boolean, levels, number, part, parts, text, texts
+from kraftops.answers.fields import Answer, boolean, levels, number, part, parts, size, text, texts
 from kraftops.display import columns
 from kraftops.display.sizes import many
 from kraftops.findings.answer import FINDINGS
@@ -30,21 +30,20 @@ class NodeState:
 _SNAPSHOT = (
     number("endOffset", "offset after its last record"),
     number("epoch", "epoch of that record"),
-    number("bytes", "size of the file", numeral="size", get="size"),
+    size("bytes", "size of the file", get="size"),
 )
 _SEGMENT = (
     number("baseOffset", "first offset of the segment"),
-    number("bytes", "size of the file", numeral="size", get="size"),
+    size("bytes", "size of the file", get="size"),
 )
 _METADATA_LOG = (
-    number("endOffset", "offset after its last record", may_be_null=True),
+    number("endOffset?", "offset after its last record"),
     parts("snapshots", "files of snapshots", _SNAPSHOT),
     parts("segments", "files of segments", _SEGMENT),
-    number("kraftVersion", "level of kraft.version", may_be_null=True, get="quorum.kraft_version"),
+    number("kraftVersion?", "level of kraft.version", get="quorum.kraft_version"),
     texts(
-        "voters",
+        "voters?",
         "voters as the log has them, ID@HOST:PORT:DIRECTORY_ID",
-        may_be_null=True,
         get=lambda log: (
             None if log.quorum.voters is None else [str(voter) for voter in log.quorum.voters]
         ),
@@ -54,12 +53,12 @@ _METADATA_LOG = (
 _BOOTSTRAP = (
     levels("features", "levels of features"),
     texts("scramUsers", "users with SCRAM records", get=lambda file: [*file.scram_users]),
-    text("damage", "what cannot be read", may_be_null=True),
+    text("damage?", "what cannot be read"),
     boolean("isUsable", "whether a server takes the file"),
 )
 _HOLDER = (
     number("pid", "0 for a process outside of this container"),
-    text("command", "command line", may_be_null=True),
+    text("command?", "command line"),
     text("text", "both for people", get=str),
 )
 DIRECTORY = (
@@ -71,7 +70,7 @@ DIRECTORY = (
     boolean(
         "isMetadata",
         "whether the metadata log belongs into it",
-        column=columns.Column("ROLE"),
+        column="ROLE",
         cell=lambda directory: "metadata" if directory.is_metadata else "data",
     ),
     boolean("exists", "whether there is a directory"),
@@ -81,75 +80,47 @@ DIRECTORY = (
         get=lambda directory: bool(directory.meta),
     ),
     text(
-        "clusterId",
+        "clusterId?",
         "cluster id in meta.properties",
-        may_be_null=True,
-        column=columns.Column("CLUSTER ID", 3),
+        column=("CLUSTER ID", 3),
         get="meta.cluster_id",
     ),
-    number(
-        "nodeId",
-        "node id in meta.properties",
-        may_be_null=True,
-        column=columns.number("NODE", 2),
-        get="meta.node_id",
-    ),
+    number("nodeId?", "node id in meta.properties", column=("NODE", 2), get="meta.node_id"),
     text(
-        "directoryId",
+        "directoryId?",
         "directory id in meta.properties",
-        may_be_null=True,
-        column=columns.Column("DIRECTORY ID", 5),
+        column=("DIRECTORY ID", 5),
         get=lambda directory: (
             directory.meta and directory.meta.directory_id and to_text(directory.meta.directory_id)
         ),
     ),
-    number(
-        "version",
-        "version of meta.properties",
-        may_be_null=True,
-        column=columns.number("VERSION", 9),
-        get="meta.version",
-    ),
+    number("version?", "version of meta.properties", column=("VERSION", 9), get="meta.version"),
     text(
-        "problem",
+        "problem?",
         "why the directory cannot be used or read",
-        may_be_null=True,
         get=lambda directory: directory.problem or directory.read_problem,
     ),
     number(
         "partitions",
         "directories of partitions in it",
-        column=columns.number("PARTITIONS", 4),
+        column=("PARTITIONS", 4),
         get="partition_count",
     ),
     part(
-        "metadataLog",
+        "metadataLog?",
         "log of __cluster_metadata-0, if it is there",
         _METADATA_LOG,
-        may_be_null=True,
         column=columns.folded("METADATA LOG", 6),
         get="log",
         cell=lambda directory: directory.log and _log_text(directory.log),
     ),
-    part(
-        "bootstrap", "content of bootstrap.checkpoint, if it is there", _BOOTSTRAP, may_be_null=True
-    ),
-    number(
-        "freeBytes",
-        "free space of the file system",
-        numeral="size",
-        may_be_null=True,
-        column=columns.number("FREE", 1),
-        get="status.free",
-    ),
-    number(
-        "sizeBytes", "size of the file system", numeral="size", may_be_null=True, get="status.size"
-    ),
+    part("bootstrap?", "content of bootstrap.checkpoint, if it is there", _BOOTSTRAP),
+    size("freeBytes?", "free space of the file system", column=("FREE", 1), get="status.free"),
+    size("sizeBytes?", "size of the file system", get="status.size"),
     text(
-        "user",
+        "user?",
         "owner of the directory",
-        may_be_null=True,
-        column=columns.Column("OWNER", 8),
+        column=("OWNER", 8),
         get=lambda directory: directory.status and _user_name(directory.status.user),
         cell=lambda directory: (
             directory.status
@@ -157,23 +128,20 @@ DIRECTORY = (
         ),
     ),
     text(
-        "group",
+        "group?",
         "group of the directory",
-        may_be_null=True,
         get=lambda directory: directory.status and _group_name(directory.status.group),
     ),
     text(
-        "mode",
+        "mode?",
         "permissions, octal as 0755",
-        may_be_null=True,
-        column=columns.Column("MODE", 10),
+        column=("MODE", 10),
         get=lambda directory: directory.status and f"{directory.status.mode:04o}",
     ),
     part(
-        "lockHolder",
+        "lockHolder?",
         "process that holds the lock, if there is one",
         _HOLDER,
-        may_be_null=True,
         column=columns.folded("IN USE BY", 7),
         get="holder",
         cell=lambda directory: directory.holder and str(directory.holder),
@@ -183,7 +151,7 @@ DIRECTORY = (
 
 INFO = Answer(
     (
-        number("nodeId", "node id", may_be_null=True, get="config.node_id"),
+        number("nodeId?", "node id", get="config.node_id"),
         texts("roles", "process.roles", get=lambda node: sorted(node.config.roles)),
         parts("directories", "log directories, in the order of the configuration", DIRECTORY),
         texts("problems", "problems as Kafka's tool has them", get=lambda node: [*node.problems]),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kraftops.answers.fields import Answer, Field, boolean, number, parts, text, texts
-from kraftops.display.columns import Column, Styled, folded
+from kraftops.display.columns import Styled, folded
 from kraftops.display.columns import number as number_column
 from kraftops.findings.answer import FINDINGS
 from kraftops.findings.finding import Finding, Severity, worst
@@ -55,14 +55,14 @@ NODE = (
     number(
         "nodeId",
         "node id of the configuration",
-        column=number_column("NODE"),
+        column="NODE",
         get="node.config.node_id",
         cell=lambda verified: str(verified.node.config.node_id),
     ),
     boolean(
         "wouldStart",
         "whether nothing keeps it from starting with all its data",
-        column=Column("STATE"),
+        column="STATE",
         cell=lambda verified: (
             Styled("would start", "good") if verified.would_start else Styled("has problems", "bad")
         ),
@@ -71,7 +71,7 @@ NODE = (
     text(
         "release",
         "release of Kafka that it was checked against, the newest if several are possible",
-        column=Column("RELEASE"),
+        column="RELEASE",
         get="release.newest.release.name",
         cell=lambda verified: verified.release.names,
     ),
@@ -94,11 +94,10 @@ NODE = (
         get="node.config.path",
     ),
     texts("roles", "process.roles", get=lambda verified: sorted(verified.node.config.roles)),
-    text("clusterId", "cluster id of its directories", may_be_null=True, get="node.cluster_id"),
+    text("clusterId?", "cluster id of its directories", get="node.cluster_id"),
     texts(
-        "voters",
+        "voters?",
         "voters in its metadata log, ID@HOST:PORT:DIRECTORY_ID; null without any",
-        may_be_null=True,
         get=lambda verified: [str(voter) for voter in verified.node.voters] or None,
     ),
 )
