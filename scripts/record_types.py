@@ -1,4 +1,4 @@
-"""The fields of records as classes: a module of `TypedDict`s from a table of messages."""
+"""The fields of records as classes: a stub of `TypedDict`s from a table of messages."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -7,28 +7,26 @@ from kraftops.records.control import definitions
 from kraftops.schema.message import Field, Message
 from kraftops.schema.tables import messages
 
-METADATA = "core/kraftops/records/metadata_types.py"
-CONTROL = "core/kraftops/records/control_types.py"
+METADATA = "core/kraftops/records/metadata_types.pyi"
+CONTROL = "core/kraftops/records/control_types.pyi"
 
-_HEAD = '''\
-"""The fields of {what} as they are decoded; made by scripts/generate.py.
-
-A field that is not in all versions may be absent; `kraftops.schema.codegen.read` has the values.
-"""
+_HEAD = """\
+# The fields of {what} as they are decoded; made by scripts/generate.py.
+#
+# A field that is not in all versions may be absent; `kraftops.schema.codegen.read` has the values.
+# Types alone: no code runs this file.
 
 from typing import NotRequired, TypedDict
 
-
+# Tagged fields that no table knows, by tag, where there are any.
 class _Tagged(TypedDict):
-    """Tagged fields that no table knows, by tag, where there are any."""
-
     _unknownTags: NotRequired[dict[int, bytes]]
-'''
+"""
 _SCALARS = {"bool": "bool", "float64": "float", "uuid": "bytes", "string": "str", "bytes": "bytes"}
 
 
 def modules() -> dict[str, str]:
-    """Return the texts of the modules, by path from the top of the repository."""
+    """Return the texts of the stubs, by path from the top of the repository."""
     keys = {name: [str(message.key)] for name, message in messages("metadata").items()}
     numbers: dict[str, list[str]] = {}
     for number, _, _, message in definitions():
@@ -40,7 +38,7 @@ def modules() -> dict[str, str]:
 
 
 def _module(what: str, messages: dict[str, Message], numbers: dict[str, list[str]]) -> str:
-    """Return the module of some messages, *numbers* by name."""
+    """Return the stub of some messages, *numbers* by name."""
     parts = [_HEAD.format(what=what)]
     structs_of = {
         message: {field.type: field.fields for field in _structs(message.fields)}
@@ -55,7 +53,7 @@ def _module(what: str, messages: dict[str, Message], numbers: dict[str, list[str
             parts.append(_class(names[name], about, message, fields, names))
         about = f"Type {' and '.join(numbers[message.name])}, {_versions(message)}."
         parts.append(_class(message.name, about, message, message.fields, names))
-    return "\n\n".join(parts)
+    return "\n".join(parts)
 
 
 def _structs(fields: tuple[Field, ...]) -> Iterator[Field]:
@@ -70,9 +68,9 @@ def _class(
     name: str, about: str, message: Message, fields: tuple[Field, ...], names: dict[str, str]
 ) -> str:
     base = "TypedDict" if message.flexible is None else "_Tagged"
-    lines = [f"class {name}({base}):", f'    """{about}"""', ""]
+    lines = [f"# {about}", f"class {name}({base}):" if fields else f"class {name}({base}): ..."]
     lines += [f"    {field.name}: {_annotation(field, message, names)}" for field in fields]
-    return "\n".join(lines).rstrip() + "\n"
+    return "\n".join(lines) + "\n"
 
 
 def _annotation(field: Field, message: Message, names: dict[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""A row of the registry: a command with its arguments, flags, examples and task."""
+"""A command of the registry: a command with its arguments, flags, examples and task."""
 
 from __future__ import annotations
 
@@ -150,12 +150,3 @@ def _manuals() -> dict[str, str]:
     texts = packaged_parts(__file__, "manuals.txt", "# ")
     columns = texts.pop("COLUMNS").strip("\n")  # of all tables
     return {name: text.replace("{COLUMNS}", columns) for name, text in texts.items()}
-
-
-TEXT_OR_JSON = Flag("--format", "text|json", "Print text, or a JSON object.", ("text", "json"))
-TEXT_OR_ROWS = Flag(
-    "--format",
-    "text|json|ndjson",
-    "Print text, a JSON object, or a line of JSON for each row.",
-    ("text", "json", "ndjson"),
-)

@@ -1,22 +1,86 @@
 """The registry of the shell's commands: arguments, flags, help, and the function of each.
 
-A new command is a row in a module of `kraftops_shell.grammar.rows`, and a function in
-`kraftops_shell.commands`. Parsing, help, man page and completion follow from the row.
+A new command is a part of `commands.txt`, and a function in `kraftops_shell.commands`. Parsing,
+help, man page and completion follow from the part.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Mapping
 from functools import cache
 
-from kraftops_shell.grammar.command import Command, Task
-from kraftops_shell.grammar.rows import browsing, checks, moments, views, words
+from kraftops.fileio.packaged import packaged_parts
+from kraftops_shell.grammar.command import Argument, Command, Flag, Task, Values
 
-COMMANDS: tuple[Command, ...] = tuple(
-    sorted(
-        (*browsing.ROWS, *checks.ROWS, *moments.ROWS, *views.ROWS, *words.ROWS),
-        key=lambda command: command.name,
+_TASKS = {task.word: task for task in Task}
+_PHRASE, _SHARED = "= ", "@"
+_ARGUMENT = re.compile(r"(\S+?)([?*+]?)(?: <([a-z-]+)>)?( ours)?  +(.+)")
+_FLAG = re.compile(r"(-\S+)(?: ([^<\s]+))?(?: <([a-z-]+)(\+?)>)?  +(.+)")
+_Flags = tuple[Flag, ...]
+
+
+def _values(kind: str | None, usual: Values) -> Values:
+    return Values[kind.upper().replace("-", "_")] if kind else usual
+
+
+def _flags(lines: Iterable[str], shared: Mapping[str, _Flags]) -> _Flags:
+    flags: list[Flag] = []
+    for line in lines:
+        if line.startswith(_SHARED):
+            flags += shared[line]
+        elif match := _FLAG.fullmatch(line):
+            name, value, kind, is_list, help_text = match.groups()
+            choices = tuple(value.split("|")) if value and value.islower() else ()
+            values = _values(kind, Values.TEXT)
+            flags.append(Flag(name, value, help_text, choices, bool(is_list), values))
+    return tuple(flags)
+
+
+def _argument(line: str) -> Argument:
+    match = _ARGUMENT.fullmatch(line)
+    assert match, line
+    name, nargs, kind, is_ours, help_text = match.groups()
+    return Argument(name, nargs, help_text, _values(kind, Values.NODES), bool(is_ours))
+
+
+def _command(title: str, lines: list[str], shared: Mapping[str, _Flags]) -> Command:
+    name, function, task, *marks = title.split()
+    help_text, *rest = lines
+    phrases = [line.removeprefix(_PHRASE) for line in rest if line.startswith(_PHRASE)]
+    arguments = [line for line in rest if not line.startswith((_PHRASE, _SHARED, "-"))]
+    return Command(
+        name,
+        help_text,
+        function,
+        tuple(map(_argument, arguments)),
+        _flags(rest, shared),
+        is_one_shot="interactive" not in marks,
+        is_kafkas="kafka" in marks,
+        task=_TASKS[task],
+        phrase="".join(phrases),
+        is_word="word" in marks,
     )
-)
+
+
+def _commands() -> tuple[Command, ...]:
+    """Read `commands.txt`, which says at its beginning what its parts are."""
+    texts = packaged_parts(__file__, "commands.txt", "# ")
+    del texts[""]
+    parts = {title: [*map(str.strip, text.strip().splitlines())] for title, text in texts.items()}
+    shared: dict[str, _Flags] = {}
+    for title, lines in parts.items():
+        if title.startswith(_SHARED):
+            shared[title] = _flags(lines, shared)
+    return tuple(
+        _command(title, lines, shared)
+        for title, lines in parts.items()
+        if not title.startswith(_SHARED)
+    )
+
+
+COMMANDS = _commands()
+"""All commands, by name."""
 
 
 @cache

@@ -1,7 +1,6 @@
 """The classes of records hold what decoded records have, in every version."""
 
 from collections.abc import Iterator
-from importlib import import_module
 from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints, is_typeddict
 
@@ -18,6 +17,7 @@ from kraftops.records.metadata import decode
 from kraftops.schema.compile import compiled
 from kraftops.schema.message import Field, Message
 from tests.helpers.logs.messages import UNKNOWN_TAGS, data_for, encoded, table, versions_of
+from tests.helpers.logs.record_types import record_types
 from tests.helpers.logs.segments import IN, walk
 
 TABLES = ("metadata", "control")
@@ -32,7 +32,7 @@ each_message = pytest.mark.parametrize(
 
 
 def class_of(name: str, message: Message) -> Any:
-    return getattr(import_module(f"kraftops.records.{name}_types"), message.name)
+    return getattr(record_types(f"{name}_types"), message.name)
 
 
 def differences(value: object, said: Any, path: str = "") -> Iterator[str]:

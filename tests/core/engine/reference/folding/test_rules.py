@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kraftops.engine.reference.folding.rules import _RULES
-from kraftops.records import kip_631_types, metadata_types
 from kraftops.records.dialects import DIALECTS, dialect
 from kraftops.records.kip_631 import record_reader
 from kraftops.records.metadata_numbers import TRANSACTION_MARKERS
@@ -15,8 +14,9 @@ from kraftops.schema.message import Message
 from tests.core.records.test_record_types import differences
 from tests.helpers.logs.messages import data_for, versions_of
 from tests.helpers.logs.random_logs import new_record
+from tests.helpers.logs.record_types import record_types
 
-TYPES = vars(metadata_types) | vars(kip_631_types)
+TYPES = vars(record_types("metadata_types")) | vars(record_types("kip_631_types"))
 
 
 def types_of(number: int) -> list[Any]:

@@ -1,37 +1,29 @@
-"""The fields of metadata records as they are decoded; made by scripts/generate.py.
-
-A field that is not in all versions may be absent; `kraftops.schema.codegen.read` has the values.
-"""
+# The fields of metadata records as they are decoded; made by scripts/generate.py.
+#
+# A field that is not in all versions may be absent; `kraftops.schema.codegen.read` has the values.
+# Types alone: no code runs this file.
 
 from typing import NotRequired, TypedDict
 
-
+# Tagged fields that no table knows, by tag, where there are any.
 class _Tagged(TypedDict):
-    """Tagged fields that no table knows, by tag, where there are any."""
-
     _unknownTags: NotRequired[dict[int, bytes]]
 
-
+# A struct of `RegisterBrokerRecord`.
 class BrokerEndpoint(_Tagged):
-    """A struct of `RegisterBrokerRecord`."""
-
     name: str
     host: str
     port: int
     securityProtocol: int
 
-
+# A struct of `RegisterBrokerRecord`.
 class BrokerFeature(_Tagged):
-    """A struct of `RegisterBrokerRecord`."""
-
     name: str
     minSupportedVersion: int
     maxSupportedVersion: int
 
-
+# Type 0, versions 0 to 4.
 class RegisterBrokerRecord(_Tagged):
-    """Type 0, versions 0 to 4."""
-
     brokerId: int
     isMigratingZkBroker: NotRequired[bool]
     incarnationId: bytes
@@ -44,24 +36,18 @@ class RegisterBrokerRecord(_Tagged):
     logDirs: NotRequired[list[bytes]]
     cordonedLogDirs: NotRequired[list[bytes] | None]
 
-
+# Type 1, version 0.
 class UnregisterBrokerRecord(_Tagged):
-    """Type 1, version 0."""
-
     brokerId: int
     brokerEpoch: int
 
-
+# Type 2, version 0.
 class TopicRecord(_Tagged):
-    """Type 2, version 0."""
-
     name: str
     topicId: bytes
 
-
+# Type 3, versions 0 to 2.
 class PartitionRecord(_Tagged):
-    """Type 3, versions 0 to 2."""
-
     partitionId: int
     topicId: bytes
     replicas: list[int]
@@ -76,19 +62,15 @@ class PartitionRecord(_Tagged):
     eligibleLeaderReplicas: NotRequired[list[int] | None]
     lastKnownElr: NotRequired[list[int] | None]
 
-
+# Type 4, version 0.
 class ConfigRecord(_Tagged):
-    """Type 4, version 0."""
-
     resourceType: int
     resourceName: str
     name: str
     value: str | None
 
-
+# Type 5, versions 0 to 2.
 class PartitionChangeRecord(_Tagged):
-    """Type 5, versions 0 to 2."""
-
     partitionId: int
     topicId: bytes
     isr: list[int] | None
@@ -101,30 +83,22 @@ class PartitionChangeRecord(_Tagged):
     eligibleLeaderReplicas: NotRequired[list[int] | None]
     lastKnownElr: NotRequired[list[int] | None]
 
-
+# Type 7, version 0.
 class FenceBrokerRecord(_Tagged):
-    """Type 7, version 0."""
-
     id: int
     epoch: int
 
-
+# Type 8, version 0.
 class UnfenceBrokerRecord(_Tagged):
-    """Type 8, version 0."""
-
     id: int
     epoch: int
 
-
+# Type 9, version 0.
 class RemoveTopicRecord(_Tagged):
-    """Type 9, version 0."""
-
     topicId: bytes
 
-
+# Type 10, version 0.
 class DelegationTokenRecord(_Tagged):
-    """Type 10, version 0."""
-
     owner: str
     requester: str
     renewers: list[str]
@@ -133,10 +107,8 @@ class DelegationTokenRecord(_Tagged):
     expirationTimestamp: int
     tokenId: str
 
-
+# Type 11, version 0.
 class UserScramCredentialRecord(_Tagged):
-    """Type 11, version 0."""
-
     name: str
     mechanism: int
     salt: bytes
@@ -144,41 +116,31 @@ class UserScramCredentialRecord(_Tagged):
     serverKey: bytes
     iterations: int
 
-
+# Type 12, version 0.
 class FeatureLevelRecord(_Tagged):
-    """Type 12, version 0."""
-
     name: str
     featureLevel: int
 
-
+# A struct of `ClientQuotaRecord`.
 class EntityData(_Tagged):
-    """A struct of `ClientQuotaRecord`."""
-
     entityType: str
     entityName: str | None
 
-
+# Type 14, version 0.
 class ClientQuotaRecord(_Tagged):
-    """Type 14, version 0."""
-
     entity: list[EntityData]
     key: str
     value: float
     remove: bool
 
-
+# Type 15, version 0.
 class ProducerIdsRecord(_Tagged):
-    """Type 15, version 0."""
-
     brokerId: int
     brokerEpoch: int
     nextProducerId: int
 
-
+# Type 17, versions 0 to 3.
 class BrokerRegistrationChangeRecord(_Tagged):
-    """Type 17, versions 0 to 3."""
-
     brokerId: int
     brokerEpoch: int
     fenced: int
@@ -186,10 +148,8 @@ class BrokerRegistrationChangeRecord(_Tagged):
     logDirs: NotRequired[list[bytes]]
     cordonedLogDirs: NotRequired[list[bytes] | None]
 
-
+# Type 18, version 0.
 class AccessControlEntryRecord(_Tagged):
-    """Type 18, version 0."""
-
     id: bytes
     resourceType: int
     resourceName: str
@@ -199,80 +159,58 @@ class AccessControlEntryRecord(_Tagged):
     operation: int
     permissionType: int
 
-
+# Type 19, version 0.
 class RemoveAccessControlEntryRecord(_Tagged):
-    """Type 19, version 0."""
-
     id: bytes
 
+# Type 20, version 0.
+class NoOpRecord(_Tagged): ...
 
-class NoOpRecord(_Tagged):
-    """Type 20, version 0."""
-
-
+# Type 21, version 0.
 class ZkMigrationStateRecord(_Tagged):
-    """Type 21, version 0."""
-
     zkMigrationState: int
 
-
+# Type 22, version 0.
 class RemoveUserScramCredentialRecord(_Tagged):
-    """Type 22, version 0."""
-
     name: str
     mechanism: int
 
-
+# Type 23, version 0.
 class BeginTransactionRecord(_Tagged):
-    """Type 23, version 0."""
-
     name: str | None
 
+# Type 24, version 0.
+class EndTransactionRecord(_Tagged): ...
 
-class EndTransactionRecord(_Tagged):
-    """Type 24, version 0."""
-
-
+# Type 25, version 0.
 class AbortTransactionRecord(_Tagged):
-    """Type 25, version 0."""
-
     reason: str | None
 
-
+# Type 26, version 0.
 class RemoveDelegationTokenRecord(_Tagged):
-    """Type 26, version 0."""
-
     tokenId: str
 
-
+# A struct of `RegisterControllerRecord`.
 class ControllerEndpoint(_Tagged):
-    """A struct of `RegisterControllerRecord`."""
-
     name: str
     host: str
     port: int
     securityProtocol: int
 
-
+# A struct of `RegisterControllerRecord`.
 class ControllerFeature(_Tagged):
-    """A struct of `RegisterControllerRecord`."""
-
     name: str
     minSupportedVersion: int
     maxSupportedVersion: int
 
-
+# Type 27, version 0.
 class RegisterControllerRecord(_Tagged):
-    """Type 27, version 0."""
-
     controllerId: int
     incarnationId: bytes
     zkMigrationReady: bool
     endPoints: list[ControllerEndpoint]
     features: list[ControllerFeature]
 
-
+# Type 28, version 0.
 class ClearElrRecord(_Tagged):
-    """Type 28, version 0."""
-
     topicName: str

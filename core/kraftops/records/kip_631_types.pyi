@@ -1,7 +1,6 @@
-"""Fields of KIP-631's records that Kafka's own records do not have.
-
-Types alone; `kraftops.records.kip_631` makes the records.
-"""
+# Fields of KIP-631's records that Kafka's own records do not have.
+#
+# Types alone: no code runs this file. `kraftops.records.kip_631` makes the records.
 
 from typing import NotRequired, TypedDict, final
 
@@ -12,57 +11,41 @@ from kraftops.records.metadata_types import (
     UnregisterBrokerRecord,
 )
 
-
+# Of any dialect.
 class AnyUnregisterBrokerRecord(UnregisterBrokerRecord, TypedDict):
-    """Of any dialect."""
-
     leavesIsrs: NotRequired[bool]
 
-
+# Of any dialect.
 class AnyTopicRecord(TopicRecord, TypedDict):
-    """Of any dialect."""
-
     deleting: NotRequired[bool]
 
-
+# Of any dialect; a leader epoch is the one after the change.
 class AnyPartitionChangeRecord(PartitionChangeRecord, TypedDict):
-    """Of any dialect; a leader epoch is the one after the change."""
-
     leaderEpoch: NotRequired[int]
 
-
+# Of any dialect; records that unfence have the same fields.
 class AnyFenceBrokerRecord(FenceBrokerRecord, TypedDict):
-    """Of any dialect; records that unfence have the same fields."""
-
     leavesIsrs: NotRequired[bool]
 
-
+# A SCRAM credential of a user.
 class ScramCredential(TypedDict):
-    """A SCRAM credential of a user."""
-
     mechanism: int
     salt: bytes
     saltedPassword: bytes
     iterations: int
 
-
+# All credentials of a user, where the dialect has no record for each.
 @final
 class UserScramCredentials(TypedDict):
-    """All credentials of a user, where the dialect has no record for each."""
-
     name: str
     credentials: list[ScramCredential]
 
-
+# Partitions of a topic that have failed.
 class TopicWithFailures(TypedDict):
-    """Partitions of a topic that have failed."""
-
     topicId: bytes
     partitions: list[int]
 
-
+# Type 13, which Kafka never shipped.
 class FailedReplicasRecord(TypedDict):
-    """Type 13, which Kafka never shipped."""
-
     brokerId: int
     topics: list[TopicWithFailures]

@@ -1,1 +1,0 @@
-"""Rows of the registry, a module for each group of commands."""
