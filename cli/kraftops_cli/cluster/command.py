@@ -8,32 +8,29 @@ from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.command import ToolGroup
 
-
-def _in(module: str, function: str = "") -> str:
-    """Return where a command is: in a module of this room, by default with the module's name."""
-    return f"{__package__}.{module}:{function or module.rpartition('.')[2]}"
-
-
 COMMANDS = {
-    "cluster-id": (_in("cluster_id"), "Print the id of a cluster."),
-    "unregister": (_in("unregister"), "Unregister a broker."),
-    "list-endpoints": (_in("list_endpoints"), "List the nodes."),
-    "id": (_in("cluster_id", "id_"), ""),  # KIP-631's word
-    "api-versions": (_in("api_versions"), "Show the APIs and features of every node."),
-    "describe": (_in("describe"), "Show brokers, quorum, features and lag."),
-    "controllers": (_in("controllers"), "Show, add, remove and replace the voters of the quorum."),
-    "problems": (_in("problems"), "List broken partitions by cause."),
-    "wait": (_in("wait"), "Wait for brokers and replicas."),
-    "safe-to-stop": (_in("moving.safe_to_stop"), "Tell whether brokers can be stopped."),
-    "drain": (_in("moving.drain"), "Move leaders away from brokers, for a restart."),
-    "undrain": (_in("moving.drain", "undrain"), "Move leaders back."),
-    "restart": (_in("restart"), "Restart nodes one after another, while all stays available."),
-    "decommission": (_in("moving.decommission"), "Take brokers out of the cluster."),
-    "rebalance": (_in("moving.rebalance"), "Load all brokers evenly."),
-    "replication": (_in("moving.replication"), "Change the replication factor of topics."),
-    "move-dirs": (_in("moving.move_dirs"), "Empty a log directory on the same broker."),
-    "repair": (_in("moving.repair"), "Replace replicas that are gone for good."),
-    "operations": (_in("moving.operations"), "Show what is under way, cancel or resume it."),
+    "cluster-id": ("cluster.cluster_id", "Print the id of a cluster."),
+    "unregister": ("cluster.unregister", "Unregister a broker."),
+    "list-endpoints": ("cluster.list_endpoints", "List the nodes."),
+    "id": ("cluster.cluster_id:id_", ""),  # KIP-631's word
+    "api-versions": ("cluster.api_versions", "Show the APIs and features of every node."),
+    "describe": ("cluster.describe", "Show brokers, quorum, features and lag."),
+    "controllers": (
+        "cluster.controllers",
+        "Show, add, remove and replace the voters of the quorum.",
+    ),
+    "problems": ("cluster.problems", "List broken partitions by cause."),
+    "wait": ("cluster.wait", "Wait for brokers and replicas."),
+    "safe-to-stop": ("cluster.moving.safe_to_stop", "Tell whether brokers can be stopped."),
+    "drain": ("cluster.moving.drain", "Move leaders away from brokers, for a restart."),
+    "undrain": ("cluster.moving.drain:undrain", "Move leaders back."),
+    "restart": ("cluster.restart", "Restart nodes one after another, while all stays available."),
+    "decommission": ("cluster.moving.decommission", "Take brokers out of the cluster."),
+    "rebalance": ("cluster.moving.rebalance", "Load all brokers evenly."),
+    "replication": ("cluster.moving.replication", "Change the replication factor of topics."),
+    "move-dirs": ("cluster.moving.move_dirs", "Empty a log directory on the same broker."),
+    "repair": ("cluster.moving.repair", "Replace replicas that are gone for good."),
+    "operations": ("cluster.moving.operations", "Show what is under way, cancel or resume it."),
 }
 """Module, function and short help of each command, in Kafka's order; ours come last."""
 

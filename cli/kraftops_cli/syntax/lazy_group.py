@@ -30,7 +30,8 @@ class LazyGroup(click.Group):
 
         Args:
             *args: Click's own arguments.
-            lazy: `module:name` and the short help of each command; one without help is hidden.
+            lazy: The module of each command in this package, with `:NAME` where the module's own
+                name is not the function's, and its short help; one without help is hidden.
             examples: Command lines by what they are for.
             sections: Texts of the manual by title.
             tasks: The names of the commands by the task that they are for, as help lists them.
@@ -49,7 +50,8 @@ class LazyGroup(click.Group):
         if cmd_name not in self._lazy:
             return None
         module, _, name = self._lazy[cmd_name][0].partition(":")
-        command: click.Command = getattr(import_module(module), name)
+        function = name or module.rpartition(".")[2]
+        command: click.Command = getattr(import_module(f"kraftops_cli.{module}"), function)
         return command
 
     def resolve_command(

@@ -5,6 +5,7 @@ The texts and the checks of Kafka's constructors are tables by record type.
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
 from kraftops.records.dialects import Dialect
@@ -32,6 +33,18 @@ The forms are `plain` (numbers, texts, and booleans in lower case), `uuid`, `epo
 """
 
 
+def _pieces(text: str) -> tuple[Piece, ...]:
+    """Read a text with fields in it: `<PATH>`, or `<PATH:FORM>`."""
+    pieces: list[Piece] = []
+    for index, part in enumerate(re.split("<([^>]+)>", text)):
+        if index % 2:
+            path, _, form = part.partition(":")
+            pieces.append((tuple(path.split(".")), form or "plain"))
+        elif part:
+            pieces.append(part)
+    return tuple(pieces)
+
+
 class FieldCheck(NamedTuple):
     """A check of a field by Kafka's class, and the message of its exception.
 
@@ -45,123 +58,56 @@ class FieldCheck(NamedTuple):
     reason: tuple[Piece, ...]
 
 
-def _plain(*path: str) -> Piece:
-    return path, "plain"
-
-
-def _partition(*path: str) -> tuple[Piece, ...]:
-    path = (*path, "topicIdPartition")
-    return ((*path, "id"), "uuid"), ":", _plain(*path, "name"), "-", _plain(*path, "partition")
-
-
-_SEGMENT_ID: tuple[Piece, ...] = (
-    "remoteLogSegmentId=RemoteLogSegmentId{topicIdPartition=",
-    *_partition("remoteLogSegmentId"),
-    ", id=",
-    (("remoteLogSegmentId", "id"), "uuid"),
-    "}",
+_SEGMENT_ID = (
+    "remoteLogSegmentId=RemoteLogSegmentId{topicIdPartition="
+    "<remoteLogSegmentId.topicIdPartition.id:uuid>:<remoteLogSegmentId.topicIdPartition.name>"
+    "-<remoteLogSegmentId.topicIdPartition.partition>, id=<remoteLogSegmentId.id:uuid>}"
 )
-_EPOCHS: Piece = (("segmentLeaderEpochs",), "epochs")
-_CUSTOM: Piece = (("customMetadata",), "custom")
-_SEGMENT_STATE: Piece = (("remoteLogSegmentState",), "segment state")
-_OFFSETS: tuple[Piece, ...] = (
-    ", startOffset=",
-    _plain("startOffset"),
-    ", endOffset=",
-    _plain("endOffset"),
+_OFFSETS = ", startOffset=<startOffset>, endOffset=<endOffset>"
+_END = (
+    ", segmentLeaderEpochs=<segmentLeaderEpochs:epochs>, segmentSizeInBytes=<segmentSizeInBytes>"
+    ", customMetadata=<customMetadata:custom>, state=<remoteLogSegmentState:segment state>"
+    ", txnIdxEmpty=<txnIndexEmpty>}"
 )
-_END: tuple[Piece, ...] = (
-    ", segmentLeaderEpochs=",
-    _EPOCHS,
-    ", segmentSizeInBytes=",
-    _plain("segmentSizeInBytes"),
-    ", customMetadata=",
-    _CUSTOM,
-    ", state=",
-    _SEGMENT_STATE,
-    ", txnIdxEmpty=",
-    _plain("txnIndexEmpty"),
-    "}",
-)
-_EVENT: tuple[Piece, ...] = (
-    ", eventTimestampMs=",
-    _plain("eventTimestampMs"),
-    ", brokerId=",
-    _plain("brokerId"),
-    "}",
-)
-TEXTS: dict[int, tuple[Piece, ...]] = {
-    0: (
-        "RemoteLogSegmentMetadata{",
-        *_SEGMENT_ID,
-        *_OFFSETS,
-        ", brokerId=",
-        _plain("brokerId"),
-        ", maxTimestampMs=",
-        _plain("maxTimestampMs"),
-        ", eventTimestampMs=",
-        _plain("eventTimestampMs"),
-        *_END,
+_EVENT = ", eventTimestampMs=<eventTimestampMs>, brokerId=<brokerId>}"
+TEXTS = {
+    0: _pieces(
+        f"RemoteLogSegmentMetadata{{{_SEGMENT_ID}{_OFFSETS}, brokerId=<brokerId>"
+        f", maxTimestampMs=<maxTimestampMs>, eventTimestampMs=<eventTimestampMs>{_END}"
     ),
-    1: (
-        "RemoteLogSegmentMetadataUpdate{",
-        *_SEGMENT_ID,
-        ", customMetadata=",
-        _CUSTOM,
-        ", state=",
-        _SEGMENT_STATE,
-        *_EVENT,
+    1: _pieces(
+        f"RemoteLogSegmentMetadataUpdate{{{_SEGMENT_ID}, customMetadata=<customMetadata:custom>"
+        f", state=<remoteLogSegmentState:segment state>{_EVENT}"
     ),
-    2: (
-        "RemotePartitionDeleteMetadata{topicPartition=",
-        *_partition(),
-        ", state=",
-        (("remotePartitionDeleteState",), "partition state"),
-        *_EVENT,
+    2: _pieces(
+        "RemotePartitionDeleteMetadata{topicPartition=<topicIdPartition.id:uuid>"
+        ":<topicIdPartition.name>-<topicIdPartition.partition>"
+        f", state=<remotePartitionDeleteState:partition state>{_EVENT}"
     ),
-    3: (
-        "RemoteLogSegmentMetadataSnapshot{segmentId=",
-        (("segmentId",), "uuid"),
-        *_OFFSETS,
-        ", maxTimestampMs=",
-        _plain("maxTimestampMs"),
-        *_END,
+    3: _pieces(
+        f"RemoteLogSegmentMetadataSnapshot{{segmentId=<segmentId:uuid>{_OFFSETS}"
+        f", maxTimestampMs=<maxTimestampMs>{_END}"
     ),
 }
 """The text by record type."""
 
 _NO_EPOCHS = FieldCheck(
-    "empty",
-    "segmentLeaderEpochs",
-    None,
-    ("segmentLeaderEpochs can not be null or empty",),
+    "empty", "segmentLeaderEpochs", None, ("segmentLeaderEpochs can not be null or empty",)
 )
 _NO_STATE = FieldCheck(
     "no segment state", "remoteLogSegmentState", None, ("state can not be null",)
 )
+_BAD_START = (
+    "Unexpected start offset = <startOffset>. StartOffset for a remote segment cannot be negative"
+)
+_BAD_END = (
+    "Unexpected end offset = <endOffset>. EndOffset for a remote segment cannot be less than"
+    " startOffset = <startOffset>"
+)
 CHECKS: dict[int, tuple[FieldCheck, ...]] = {
     0: (
-        FieldCheck(
-            "negative",
-            "startOffset",
-            None,
-            (
-                "Unexpected start offset = ",
-                _plain("startOffset"),
-                ". StartOffset for a remote segment cannot be negative",
-            ),
-        ),
-        FieldCheck(
-            "less",
-            "endOffset",
-            "startOffset",
-            (
-                "Unexpected end offset = ",
-                _plain("endOffset"),
-                ". EndOffset for a remote segment cannot be less than startOffset = ",
-                _plain("startOffset"),
-            ),
-        ),
+        FieldCheck("negative", "startOffset", None, _pieces(_BAD_START)),
+        FieldCheck("less", "endOffset", "startOffset", _pieces(_BAD_END)),
         _NO_EPOCHS,
         _NO_STATE,
     ),
