@@ -19,7 +19,7 @@ from kraftops_cli.cluster.description_fields import FEATURE
 from kraftops_cli.cluster.options import TargetOptions, subcommand
 from kraftops_cli.cluster.target import cluster_of
 from kraftops_cli.syntax.chapters import manual
-from kraftops_cli.syntax.option_fields import option
+from kraftops_cli.syntax.option_fields import flag
 from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.console import Console
@@ -57,9 +57,7 @@ API_VERSIONS = Answer(
 class ApiVersionsOptions(TargetOptions):
     """The values of the options."""
 
-    compare: bool = option(
-        "--compare", is_flag=True, help="Show only the differences between nodes."
-    )
+    compare: bool = flag("--compare", help="Show only the differences between nodes.")
 
 
 @subcommand(

@@ -22,7 +22,7 @@ from kraftops_cli.cluster.health import Health
 from kraftops_cli.cluster.options import TargetOptions, ids_option, names_option, subcommand
 from kraftops_cli.cluster.target import cluster_of
 from kraftops_cli.syntax.chapters import manual
-from kraftops_cli.syntax.option_fields import option
+from kraftops_cli.syntax.option_fields import flag, option
 from kraftops_cli.syntax.values import Seconds
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.console import Console
@@ -38,7 +38,7 @@ class DescribeOptions(TargetOptions):
     racks: tuple[str, ...] = names_option(
         "--rack", "Only brokers of this rack; may be given more than once."
     )
-    fenced: bool = option("--fenced", is_flag=True, help="Only brokers that are fenced.")
+    fenced: bool = flag("--fenced", help="Only brokers that are fenced.")
     watch: float | None = option(
         "--watch",
         metavar="[SECONDS]",

@@ -12,7 +12,7 @@ from kraftops.wire.rpc.cluster import ClusterNode
 from kraftops_cli.cluster.options import TargetOptions, subcommand
 from kraftops_cli.cluster.target import cluster_of
 from kraftops_cli.syntax.chapters import manual
-from kraftops_cli.syntax.option_fields import option
+from kraftops_cli.syntax.option_fields import flag
 from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
 
@@ -23,8 +23,8 @@ _NO_HOST, _NO_RACK = 100, 10  # Kafka's widths of columns without values
 class ListOptions(TargetOptions):
     """The values of the options."""
 
-    include_fenced_brokers: bool = option(
-        "--include-fenced-brokers", is_flag=True, help="List fenced brokers too; only with -b."
+    include_fenced_brokers: bool = flag(
+        "--include-fenced-brokers", help="List fenced brokers too; only with -b."
     )
 
 

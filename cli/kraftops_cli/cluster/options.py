@@ -11,7 +11,7 @@ import click
 from kraftops_cli.cluster.broker_ids import BrokerIds, flattened
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import tool_command
-from kraftops_cli.syntax.option_fields import option
+from kraftops_cli.syntax.option_fields import flag, option
 from kraftops_cli.syntax.values import Number, Seconds, Size
 from kraftops_cli.terminal.answer import FORM_ATTRIBUTES
 from kraftops_cli.terminal.streams import Terminal
@@ -54,16 +54,12 @@ def names_option(name: str, text: str, *, required: bool = False) -> Any:
 
 
 def yes_option(text: str = "Do not ask for confirmation.") -> Any:
-    return option("--yes", "-y", is_flag=True, help=text)
+    return flag("--yes", "-y", help=text)
 
 
 def single_replica_option() -> Any:
     """Return a field for whether partitions of a single replica may go offline."""
-    return option(
-        "--allow-single-replica",
-        is_flag=True,
-        help="Partitions of a single replica may go offline.",
-    )
+    return flag("--allow-single-replica", help="Partitions of a single replica may go offline.")
 
 
 def min_isr_option() -> Any:
@@ -150,9 +146,8 @@ class AccessOptions(ClusterOptions):
         metavar="FILE",
         help="Client properties for -C; without it, those of --command-config.",
     )
-    check_permissions: bool = option(
+    check_permissions: bool = flag(
         "--check-permissions",
-        is_flag=True,
         help="Only print the permissions that it needs. Exit code 2: one is missing.",
     )
     yes: bool = False
@@ -171,10 +166,9 @@ class ChangeOptions(AccessOptions):
 class MovingOptions(ChangeOptions):
     """Those of how replicas are moved."""
 
-    dry_run: bool = option(
+    dry_run: bool = flag(
         "--dry-run",
         former=("--plan-only",),
-        is_flag=True,
         help="Print the plan, change nothing. --plan takes what --format json prints.",
     )
     batch: int = option(
@@ -193,8 +187,8 @@ class NewPlanOptions(MovingOptions):
     """Those of a plan that is not read from a file, and is about named partitions."""
 
     to: tuple[int, ...] = ids_option("--to", text="Only these brokers take replicas.")
-    check_disks: bool = option(
-        "--check-disks", is_flag=True, help="Refuse a plan for which a broker has too little room."
+    check_disks: bool = flag(
+        "--check-disks", help="Refuse a plan for which a broker has too little room."
     )
     exclude_topic: tuple[str, ...] = ()
 

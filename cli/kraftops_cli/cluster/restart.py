@@ -37,7 +37,7 @@ from kraftops_cli.cluster.options import (
     stall_option,
 )
 from kraftops_cli.syntax.chapters import manual
-from kraftops_cli.syntax.option_fields import option
+from kraftops_cli.syntax.option_fields import flag, option
 from kraftops_cli.syntax.values import Number, Plural, Seconds
 
 _ROLES = {"brokers": "broker", "controllers": "controller"}
@@ -72,17 +72,13 @@ class RestartOptions(ChangeOptions):
         help="The command is killed after this long.",
     )
     stall_timeout: float = stall_option()
-    dry_run: bool = option(
-        "--dry-run",
-        is_flag=True,
-        help="Only print the order. Exit code 2: a node may not stop now.",
+    dry_run: bool = flag(
+        "--dry-run", help="Only print the order. Exit code 2: a node may not stop now."
     )
     allow_single_replica: bool = single_replica_option()
     exclude_topic: tuple[str, ...] = names_option("--exclude-topic", UNCOUNTED_TOPIC)
-    take_over: bool = option(
-        "--take-over",
-        is_flag=True,
-        help="Go on with a restart whose process has ended, also on another host.",
+    take_over: bool = flag(
+        "--take-over", help="Go on with a restart whose process has ended, also on another host."
     )
 
 

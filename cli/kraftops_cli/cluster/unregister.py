@@ -38,7 +38,7 @@ from kraftops_cli.cluster.options import (
 from kraftops_cli.cluster.target import cluster_of
 from kraftops_cli.cluster.unregister_check import Registrations, ask_registrations
 from kraftops_cli.syntax.chapters import manual
-from kraftops_cli.syntax.option_fields import option
+from kraftops_cli.syntax.option_fields import flag, option
 from kraftops_cli.syntax.values import Duration
 from kraftops_cli.terminal.outcomes import OutcomeReport, error_fields
 from kraftops_cli.terminal.streams import Terminal
@@ -86,7 +86,7 @@ class UnregisterOptions(TargetOptions):
     racks: tuple[str, ...] = names_option(
         "--rack", "All brokers of a rack; may be given more than once."
     )
-    all_fenced: bool = option("--all-fenced", is_flag=True, help="All brokers that are fenced.")
+    all_fenced: bool = flag("--all-fenced", help="All brokers that are fenced.")
     fenced_for: int | None = option(
         "--fenced-for",
         metavar="TIME",
@@ -94,15 +94,9 @@ class UnregisterOptions(TargetOptions):
         help="Of --all-fenced or --rack, those that have been fenced for at least this time, as"
         " 1h; only with -C.",
     )
-    force: bool = option(
-        "--force", is_flag=True, help="Also unregister a broker that runs, or holds replicas."
-    )
-    dry_run: bool = option(
-        "--dry-run", "-n", is_flag=True, help="Check everything, change nothing."
-    )
-    if_registered: bool = option(
-        "--if-registered", is_flag=True, help="Succeed if there is no such broker."
-    )
+    force: bool = flag("--force", help="Also unregister a broker that runs, or holds replicas.")
+    dry_run: bool = flag("--dry-run", "-n", help="Check everything, change nothing.")
+    if_registered: bool = flag("--if-registered", help="Succeed if there is no such broker.")
     yes: bool = yes_option("Do not ask for confirmation; without a terminal nobody is asked.")
 
     def __post_init__(self) -> None:

@@ -14,7 +14,7 @@ from kraftops_cli.doctor.options import ExaminedOptions
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.command import tool_command
-from kraftops_cli.syntax.option_fields import option
+from kraftops_cli.syntax.option_fields import flag, option
 from kraftops_cli.syntax.shared_options import OVERWRITE_ATTRIBUTES
 from kraftops_cli.terminal.answer import FORM_ATTRIBUTES, print_answer
 from kraftops_cli.terminal.failure import code_with_skipped
@@ -36,9 +36,7 @@ class DoctorOptions(ExaminedOptions):
     controllers: str | None = option(
         "--controllers", "-C", metavar="[ID@]HOST:PORT,…", help="Addresses of controllers."
     )
-    deep: bool = option(
-        "--deep", is_flag=True, help="Read whole partitions, not only what Kafka's loader reads."
-    )
+    deep: bool = flag("--deep", help="Read whole partitions, not only what Kafka's loader reads.")
     release_version: str | None = option(
         "--release-version",
         metavar="RELEASE",

@@ -14,7 +14,7 @@ from kraftops.records.internal_topics import DEFAULT_CLASS, INTERNAL_TOPICS
 from kraftops_cli.dump_log.filters import FILTERS, FilterOptions
 from kraftops_cli.live.options import LIVE, QuorumOptions
 from kraftops_cli.spark.options import SPARK, SparkOptions
-from kraftops_cli.syntax.option_fields import argument, option, parameters
+from kraftops_cli.syntax.option_fields import argument, flag, option, parameters
 from kraftops_cli.syntax.shared_options import OVERWRITE_ATTRIBUTES
 from kraftops_cli.syntax.values import Number, Size
 from kraftops_cli.terminal.answer import FORM_ATTRIBUTES
@@ -54,16 +54,12 @@ class DumpOptions(FilterOptions, QuorumOptions, SparkOptions):
         metavar="FILE[,FILE…]",
         help="Files, directories or patterns, separated by commas; - is standard input.",
     )
-    print_data_log: bool = option(
-        "--print-data-log", is_flag=True, help="Print keys and values of records as text."
+    print_data_log: bool = flag(
+        "--print-data-log", help="Print keys and values of records as text."
     )
-    deep_iteration: bool = option(
-        "--deep-iteration", is_flag=True, help="Print a line for each record."
-    )
-    skip_record_metadata: bool = option(
-        "--skip-record-metadata",
-        is_flag=True,
-        help="Leave out offsets, times and sizes of records.",
+    deep_iteration: bool = flag("--deep-iteration", help="Print a line for each record.")
+    skip_record_metadata: bool = flag(
+        "--skip-record-metadata", help="Leave out offsets, times and sizes of records."
     )
     max_bytes: int | None = option(
         "--max-bytes", type=_INT32, metavar="N", help="Read only the first N bytes of each log."
@@ -76,15 +72,11 @@ class DumpOptions(FilterOptions, QuorumOptions, SparkOptions):
         show_default=False,
         help="Look for the batch of an index entry in N bytes.  [default: 5242880]",
     )
-    verify_index_only: bool = option(
-        "--verify-index-only",
-        is_flag=True,
-        help="Check indexes against their log; print no entries.",
+    verify_index_only: bool = flag(
+        "--verify-index-only", help="Check indexes against their log; print no entries."
     )
-    index_sanity_check: bool = option(
-        "--index-sanity-check",
-        is_flag=True,
-        help="Check indexes only as a server does when it starts.",
+    index_sanity_check: bool = flag(
+        "--index-sanity-check", help="Check indexes only as a server does when it starts."
     )
     key_decoder_class: str | None = option(
         "--key-decoder-class",
@@ -108,21 +100,13 @@ class DumpOptions(FilterOptions, QuorumOptions, SparkOptions):
         help="Logs of __remote_log_metadata, or directories with them, that tell of tiered"
         " segments.",
     )
-    raw: bool = option(
-        "--raw", is_flag=True, help="Do not choose a decoder by the name of the directory."
+    raw: bool = flag("--raw", help="Do not choose a decoder by the name of the directory.")
+    from_start: bool = flag(
+        "--from-start", help="Read all segments of a metadata log's directory, and no snapshot."
     )
-    from_start: bool = option(
-        "--from-start",
-        is_flag=True,
-        help="Read all segments of a metadata log's directory, and no snapshot.",
-    )
-    salvage: bool = option(
-        "--salvage", is_flag=True, help="After damage, search for the next whole batch."
-    )
-    skip_invalid: bool = option(
-        "--skip-invalid",
-        is_flag=True,
-        help="Leave out batches whose CRC does not match their bytes.",
+    salvage: bool = flag("--salvage", help="After damage, search for the next whole batch.")
+    skip_invalid: bool = flag(
+        "--skip-invalid", help="Leave out batches whose CRC does not match their bytes."
     )
     limit: int | None = option("--limit", type=_INT32, metavar="N", help="Stop after N records.")
     tail: int | None = option("--tail", type=_INT32, metavar="N", help="Only the last N records.")
@@ -132,9 +116,8 @@ class DumpOptions(FilterOptions, QuorumOptions, SparkOptions):
         default="text",
         help="Kafka's text, or rows: JSON, one object a line; CSV; Parquet (needs --output).",
     )
-    csv_safe: bool = option(
+    csv_safe: bool = flag(
         "--csv-safe",
-        is_flag=True,
         help="CSV for spreadsheets: an apostrophe before texts that begin with = + - @ tab or CR.",
     )
     output: str | None = option(
@@ -149,13 +132,11 @@ class DumpOptions(FilterOptions, QuorumOptions, SparkOptions):
         metavar="SIZE",
         help="Size of the rows that one file may make, beyond 1,100 times its own.  [default: 1g]",
     )
-    show_secrets: bool = option(
-        "--show-secrets",
-        is_flag=True,
-        help="Show credentials and secret configuration values in rows.",
+    show_secrets: bool = flag(
+        "--show-secrets", help="Show credentials and secret configuration values in rows."
     )
-    summary: bool = option(
-        "--summary", is_flag=True, help="Count instead of printing; --format json is for programs."
+    summary: bool = flag(
+        "--summary", help="Count instead of printing; --format json is for programs."
     )
     logs: tuple[str, ...] = option(
         "--log",
@@ -169,14 +150,11 @@ class DumpOptions(FilterOptions, QuorumOptions, SparkOptions):
         help="The order of logs, the largest first but for topics.  [default: topic]",
     )
     top: int | None = option("--top", type=_INT32, metavar="N", help="Only the first N logs.")
-    follow: bool = option(
-        "--follow",
-        is_flag=True,
-        help="Continue with appended batches, until Ctrl-C; with --tail 0 only these.",
+    follow: bool = flag(
+        "--follow", help="Continue with appended batches, until Ctrl-C; with --tail 0 only these."
     )
-    check: bool = option(
+    check: bool = flag(
         "--check",
-        is_flag=True,
         help="Exit with 2 if anything is damaged, with a line for each; check directories as a"
         " whole.",
     )
@@ -186,9 +164,7 @@ class DumpOptions(FilterOptions, QuorumOptions, SparkOptions):
         metavar="N",
         help="Threads.  [default: one a core, one for small files or without the compiled engine]",
     )
-    version: bool = option(
-        "--version", is_flag=True, help="Print the version of Kafka that this tool stands for."
-    )
+    version: bool = flag("--version", help="Print the version of Kafka that this tool stands for.")
 
 
 _DECODERS = tuple(

@@ -28,7 +28,7 @@ from kraftops_cli.syntax.command import GroupedCommand
 from kraftops_cli.syntax.environment import SPARK, environment
 from kraftops_cli.syntax.errors import BadArguments
 from kraftops_cli.syntax.given import given_options
-from kraftops_cli.syntax.option_fields import argument, option
+from kraftops_cli.syntax.option_fields import argument, flag, option
 from kraftops_cli.syntax.values import Seconds
 from kraftops_cli.terminal.failure import code_with_skipped
 from kraftops_cli.terminal.streams import Terminal
@@ -108,15 +108,12 @@ class ShellOptions(QuorumOptions, SparkFindOptions):
     at_time: str | None = option(
         "--at-time", type=_Time(), help="Show the state at a time, or a duration ago."
     )
-    follow: bool = option(
+    follow: bool = flag(
         "--follow",
-        is_flag=True,
         help="Run a command again whenever the metadata has changed; a session follows it anyway.",
     )
     dialect: str = option("--dialect", default="kafka", help="The dialect of the records.")
-    show_secrets: bool = option(
-        "--show-secrets", is_flag=True, help="Do not redact passwords and keys."
-    )
+    show_secrets: bool = flag("--show-secrets", help="Do not redact passwords and keys.")
     keeps_history: bool = option(
         "--no-history",
         is_flag=True,

@@ -13,7 +13,7 @@ import click
 from kraftops.errors import UsageError
 from kraftops.uris import is_remote
 from kraftops_cli.syntax.given import given_options
-from kraftops_cli.syntax.option_fields import names_of, option
+from kraftops_cli.syntax.option_fields import flag, names_of, option
 
 if TYPE_CHECKING:
     from kraftops.spark.session.session import Session
@@ -33,9 +33,7 @@ _SINKS = ("delta", "iceberg")
 class SparkFindOptions:
     """The options of `--spark` of a command that only prints."""
 
-    spark: bool = option(
-        "--spark", is_flag=True, help="Run on Spark, for logs too large for one machine."
-    )
+    spark: bool = flag("--spark", help="Run on Spark, for logs too large for one machine.")
     master: str | None = option(
         "--master",
         metavar="URL",
@@ -48,19 +46,17 @@ class SparkFindOptions:
         multiple=True,
         help="Configuration of Spark, as spark.executor.memory=4g; may be repeated.",
     )
-    shared_paths: bool = option(
-        "--shared-paths",
-        is_flag=True,
-        help="With a cluster: every node sees the files under the same paths.",
+    shared_paths: bool = flag(
+        "--shared-paths", help="With a cluster: every node sees the files under the same paths."
     )
-    verbose: bool = option("--verbose", is_flag=True, help="Show the log of Spark.")
+    verbose: bool = flag("--verbose", help="Show the log of Spark.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class SparkOptions(SparkFindOptions):
     """The options of `--spark` of a command that dumps."""
 
-    single_file: bool = option("--single-file", is_flag=True, help="Join the parts into one file.")
+    single_file: bool = flag("--single-file", help="Join the parts into one file.")
     partition_by: str | None = option(
         "--partition-by",
         type=click.Choice(_PARTITIONS),
@@ -76,9 +72,7 @@ class SparkOptions(SparkFindOptions):
         metavar="SELECT",
         help="Answer SQL on the table `log`; the screen shows 1,000 rows.",
     )
-    explain: bool = option(
-        "--dry-run", former=("--explain",), is_flag=True, help="Show the plan only."
-    )
+    explain: bool = flag("--dry-run", former=("--explain",), help="Show the plan only.")
 
 
 SHARED = names_of(SparkFindOptions)

@@ -18,7 +18,7 @@ from kraftops_cli.storage.options import (
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.command import tool_command
-from kraftops_cli.syntax.option_fields import option
+from kraftops_cli.syntax.option_fields import flag, option
 from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
 
@@ -45,8 +45,8 @@ class FormatOptions(NodeOptions):
         multiple=True,
         help="A SCRAM user, as SCRAM-SHA-256=[name=alice,password=…]; may be given more than once.",
     )
-    ignore_formatted: bool = option(
-        "--ignore-formatted", "-g", is_flag=True, help="Leave formatted directories alone."
+    ignore_formatted: bool = flag(
+        "--ignore-formatted", "-g", help="Leave formatted directories alone."
     )
     release_version: str | None = option(
         "--release-version",
@@ -61,16 +61,12 @@ class FormatOptions(NodeOptions):
         multiple=True,
         help="The level of a feature; may be given more than once.",
     )
-    standalone: bool = option(
-        "--standalone",
-        "-s",
-        is_flag=True,
-        help="Begin a dynamic quorum with this controller alone.",
+    standalone: bool = flag(
+        "--standalone", "-s", help="Begin a dynamic quorum with this controller alone."
     )
-    no_initial_controllers: bool = option(
+    no_initial_controllers: bool = flag(
         "--no-initial-controllers",
         "-N",
-        is_flag=True,
         help="Begin without voters: this node joins a quorum that others begin.",
     )
     initial_controllers: str | None = option(
@@ -85,20 +81,16 @@ class FormatOptions(NodeOptions):
         multiple=True,
         help="A file of SCRAM users, one -S argument a line; - is standard input.",
     )
-    ensure: bool = option(
-        "--ensure",
-        is_flag=True,
-        help="Format empty directories, accept equal ones, refuse different ones.",
+    ensure: bool = flag(
+        "--ensure", help="Format empty directories, accept equal ones, refuse different ones."
     )
     dry_run: bool = dry_run_option()
-    strict: bool = option(
+    strict: bool = flag(
         "--strict",
-        is_flag=True,
         help="Refuse a cluster id that is not a UUID, and directories that cannot be read.",
     )
-    force: bool = option(
+    force: bool = flag(
         "--force",
-        is_flag=True,
         help="Format directories that hold partitions, too, and begin a new quorum beside an old"
         " one.",
     )
@@ -310,8 +302,8 @@ def _warn(terminal: Terminal, plan: FormatPlan, request: FormatRequest) -> None:
 
 
 def _warn_of(terminal: Terminal, flags: Mapping[str, object], reason: str) -> None:
-    for flag in [flag for flag, value in flags.items() if value]:
-        terminal.error(f"warning: {flag} has no effect: {reason}")
+    for name in [name for name, value in flags.items() if value]:
+        terminal.error(f"warning: {name} has no effect: {reason}")
 
 
 def _as_text(

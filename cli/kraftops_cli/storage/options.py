@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kraftops_cli.syntax.option_fields import option
+from kraftops_cli.syntax.option_fields import flag, option
 from kraftops_cli.terminal.answer import FORM_ATTRIBUTES
 from kraftops_cli.terminal.streams import Terminal
 
@@ -37,7 +37,7 @@ def metadata_option() -> Any:
 
 
 def dry_run_option() -> Any:
-    return option("--dry-run", "-n", is_flag=True, help="Check and show everything, write nothing.")
+    return flag("--dry-run", "-n", help="Check and show everything, write nothing.")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,7 +18,7 @@ from kraftops_cli.storage.options import NodeOptions, dry_run_option
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.command import tool_command
-from kraftops_cli.syntax.option_fields import option
+from kraftops_cli.syntax.option_fields import flag, option
 from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal, drop_output
 from kraftops_terminal.prompts import asked, can_ask
@@ -42,9 +42,8 @@ class QuorumOptions:
         type=click.Path(),
         help="The name of the log that goes on, instead of the best one.",
     )
-    elect_newest: bool = option(
+    elect_newest: bool = flag(
         "--elect-newest",
-        is_flag=True,
         help="Make the brokers with the newest copies of partitions their leaders, where records "
         "would be lost otherwise.",
     )
@@ -55,9 +54,8 @@ class QuorumOptions:
         show_default=False,
         help="Registered brokers whose disks are not at hand; what only they have may be lost.",
     )
-    offline: bool = option(
+    offline: bool = flag(
         "--offline",
-        is_flag=True,
         help=(
             "Do not ask the controllers whether one leads. Otherwise all voters of the logs "
             "and of the configuration are asked, for 5 seconds."
@@ -113,13 +111,9 @@ class RecoverOptions(NodeOptions, QuorumOptions):
         type=click.Path(),
         help="The directory for the copy of the log. Default: beside the log.",
     )
-    no_backup: bool = option(
-        "--no-backup", is_flag=True, help="Make no copy; then nothing can be undone."
-    )
-    undo: bool = option(
-        "--undo", is_flag=True, help="Restore the old log, unless a server has been started."
-    )
-    yes: bool = option("--yes", "-y", is_flag=True, help="Do not ask.")
+    no_backup: bool = flag("--no-backup", help="Make no copy; then nothing can be undone.")
+    undo: bool = flag("--undo", help="Restore the old log, unless a server has been started.")
+    yes: bool = flag("--yes", "-y", help="Do not ask.")
     dry_run: bool = dry_run_option()
 
 

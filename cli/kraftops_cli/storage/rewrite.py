@@ -15,7 +15,7 @@ from kraftops_cli.storage.options import (
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.command import tool_command
-from kraftops_cli.syntax.option_fields import option
+from kraftops_cli.syntax.option_fields import flag, option
 from kraftops_cli.syntax.values import Number
 from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
@@ -33,11 +33,10 @@ class RewriteOptions(NodeOptions):
     node_id: int | None = option(
         "--node-id", type=Number(0x7FFFFFFF), metavar="N", help="The new node id."
     )
-    to_v1: bool = option("--to-v1", is_flag=True, help="Make version 1 of version 0.")
+    to_v1: bool = flag("--to-v1", help="Make version 1 of version 0.")
     metadata: tuple[str, ...] = metadata_option()
-    force: bool = option(
+    force: bool = flag(
         "--force",
-        is_flag=True,
         help="Change the node id although the metadata has the directory, or partitions in it, on"
         " other brokers.",
     )

@@ -13,7 +13,7 @@ from kraftops_cli.storage.options import override_option
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.command import tool_command
-from kraftops_cli.syntax.option_fields import option
+from kraftops_cli.syntax.option_fields import flag, option
 from kraftops_cli.terminal.answer import FORM_ATTRIBUTES, print_answer
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.console import Console
@@ -54,12 +54,9 @@ class VerifyOptions:
         help="The installation that is to run the nodes; its jars have the release and the"
         " classes.",
     )
-    here: bool = option(
-        "--here", is_flag=True, help="Check addresses and ports of listeners on this host."
-    )
-    resolve: bool = option(
+    here: bool = flag("--here", help="Check addresses and ports of listeners on this host.")
+    resolve: bool = flag(
         "--resolve",
-        is_flag=True,
         help="Look up the names of listeners, voters and bootstrap servers, within 5 seconds.",
     )
     overrides: tuple[str, ...] = override_option()

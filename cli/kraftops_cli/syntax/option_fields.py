@@ -22,6 +22,11 @@ def option(*names: str, **attributes: Any) -> Any:
     return _field(make, names, {"show_default": "default" in attributes, **attributes})
 
 
+def flag(*names: str, **attributes: Any) -> Any:
+    """Return a field for an option without a value."""
+    return option(*names, is_flag=True, **attributes)
+
+
 def argument(**attributes: Any) -> Any:
     return _field(click.Argument, (), attributes)
 

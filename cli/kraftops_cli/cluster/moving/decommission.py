@@ -39,7 +39,7 @@ from kraftops_cli.cluster.moving.plans import BROKER, PLAN, shown_plan
 from kraftops_cli.cluster.options import PlanOptions, ids_option, refuse_together
 from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.given import given_options
-from kraftops_cli.syntax.option_fields import argument, option
+from kraftops_cli.syntax.option_fields import argument, flag
 from kraftops_terminal.escaping import escaped
 
 _OF_MOVES = {"batch", "throttle", "stall_timeout"}
@@ -80,11 +80,9 @@ class DecommissionOptions(PlanOptions):
 
     ids: tuple[int, ...] = ids_option()
     action: str | None = argument(required=False, type=click.Choice([*_IGNORED]))
-    wait: bool = option(
-        "--wait", is_flag=True, help="Wait until the brokers are stopped; the default."
-    )
-    no_wait: bool = option(
-        "--no-wait", is_flag=True, help="End when they are empty; the next run unregisters them."
+    wait: bool = flag("--wait", help="Wait until the brokers are stopped; the default.")
+    no_wait: bool = flag(
+        "--no-wait", help="End when they are empty; the next run unregisters them."
     )
 
     def __post_init__(self) -> None:
