@@ -56,7 +56,7 @@ _FIRST_BYTES = 200  # of a file, in which our mark would be
     cls=ToolGroup,
     syntax=Argparse4j(expands_files=False),
     name="completions",
-    lazy={"install": ("completions:install", "Write them for this user.")},
+    lazy={"install": (".completions:install", "Write them for this user.")},
     examples={
         "for the shell that you use": "kraftops completions install",
     },

@@ -50,12 +50,12 @@ class IndexOptions(SparkFindOptions):
     syntax=_SYNTAX,
     name="spark",
     lazy={
-        "dump": ("on_spark:dump", "Write or print records, or answer SQL about them."),
-        "summary": ("on_spark:summary", "Count records and bytes."),
-        "check": ("on_spark:check", "Say what is damaged."),
-        "report": ("on_spark:report", "Tell what happened, in one file."),
-        "index": ("on_spark:index", "List what is in each segment, so that less is read."),
-        "find": ("metadata_shell.find_command:find", "Find nodes of the metadata."),
+        "dump": (".on_spark:dump", "Write or print records, or answer SQL about them."),
+        "summary": (".on_spark:summary", "Count records and bytes."),
+        "check": (".on_spark:check", "Say what is damaged."),
+        "report": (".on_spark:report", "Tell what happened, in one file."),
+        "index": (".on_spark:index", "List what is in each segment, so that less is read."),
+        "find": (".metadata_shell.find_command:find", "Find nodes of the metadata."),
     },
     examples={
         "a lake of logs as Parquet": "kraftops spark dump s3://b/topics --output s3://b/rows",

@@ -11,29 +11,29 @@ from kraftops_cli.syntax.environment import environment
 from kraftops_cli.syntax.lazy_group import LazyGroup
 
 COMMANDS = {
-    "dump-log": ("dump_log.command:dump_log", "Print log segments, snapshots and indexes."),
-    "storage": ("storage.command:storage", "Format, verify and recover log directories."),
+    "dump-log": (".dump_log.command:dump_log", "Print log segments, snapshots and indexes."),
+    "storage": (".storage.command:storage", "Format, verify and recover log directories."),
     "metadata-shell": (
-        "metadata_shell.command:metadata_shell",
+        ".metadata_shell.command:metadata_shell",
         "Browse the metadata of a cluster.",
     ),
     "cluster": (
-        "cluster.command:cluster",
+        ".cluster.command:cluster",
         "Show a running cluster, restart, empty and unregister its nodes.",
     ),
-    "spark": ("on_spark:spark", "Read logs that are too large for one machine, on Spark."),
-    "report": ("report.command:report", "Tell what happened, in one file."),
-    "changes": ("incidents.changes", "Show what changed, and what changed it."),
-    "incidents": ("incidents.incidents", "Show what happened, by cause."),
-    "doctor": ("doctor.doctor", "Say what is wrong with nodes, directories or a cluster."),
-    "explain": ("doctor.explain", "Explain a code of a finding or an error."),
-    "disk": ("doctor.disk", "Show what takes the room on the disks of brokers."),
-    "help": ("help:help_", "Show the help of a command, or a chapter of the manual."),
+    "spark": (".on_spark:spark", "Read logs that are too large for one machine, on Spark."),
+    "report": (".report.command:report", "Tell what happened, in one file."),
+    "changes": (".incidents.changes", "Show what changed, and what changed it."),
+    "incidents": (".incidents.incidents", "Show what happened, by cause."),
+    "doctor": (".doctor.doctor", "Say what is wrong with nodes, directories or a cluster."),
+    "explain": (".doctor.explain", "Explain a code of a finding or an error."),
+    "disk": (".doctor.disk", "Show what takes the room on the disks of brokers."),
+    "help": (".help:help_", "Show the help of a command, or a chapter of the manual."),
     "coordinator-partition": (
-        "coordinator_partition",
+        ".coordinator_partition",
         "Say where a group or a transactional id is kept.",
     ),
-    "completions": ("completions", "Install completions for bash, zsh and fish."),
+    "completions": (".completions", "Install completions for bash, zsh and fish."),
 }
 """Module, its function and short help of each command."""
 TASKS = {

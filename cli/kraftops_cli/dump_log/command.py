@@ -34,8 +34,8 @@ from kraftops_cli.version import KAFKA_VERSION
         "Spark": "kraftops spark dump",
     },
     lazy={
-        "check": ("dump_log.command:check", "Say what is damaged."),
-        "summary": ("dump_log.command:summary", "Count records and bytes."),
+        "check": (".dump_log.command:check", "Say what is damaged."),
+        "summary": (".dump_log.command:summary", "Count records and bytes."),
     },
     name="dump-log",
     **manual(__file__, more=environment(SPARK)),

@@ -9,25 +9,28 @@ from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.command import ToolGroup
 
 COMMANDS = {
-    "info": ("storage.info", "Show the state of the log directories of a node."),
-    "format": ("storage.format:format_", "Format the log directories of a node."),
+    "info": (".storage.info", "Show the state of the log directories of a node."),
+    "format": (".storage.format:format_", "Format the log directories of a node."),
     "version-mapping": (
-        "storage.versions:version_mapping",
+        ".storage.versions:version_mapping",
         "Show the feature levels of a release.",
     ),
     "feature-dependencies": (
-        "storage.versions:feature_dependencies",
+        ".storage.versions:feature_dependencies",
         "Show which other features a feature level needs.",
     ),
-    "random-uuid": ("storage.versions:random_uuid", "Print a new UUID."),
-    "rewrite": ("storage.rewrite", "Change the ids of formatted directories."),
-    "verify": ("storage.verify", "Check whether a server would start."),
-    "recover": ("storage.recover", "Recover a cluster that has lost its quorum, or its addresses."),
+    "random-uuid": (".storage.versions:random_uuid", "Print a new UUID."),
+    "rewrite": (".storage.rewrite", "Change the ids of formatted directories."),
+    "verify": (".storage.verify", "Check whether a server would start."),
+    "recover": (
+        ".storage.recover",
+        "Recover a cluster that has lost its quorum, or its addresses.",
+    ),
     "recover-plan": (
-        "storage.recover_plan",
+        ".storage.recover_plan",
         "Write the recovery of all hosts of a cluster as scripts.",
     ),
-    "compare": ("storage.compare", "Compare the copies of partitions on several brokers' disks."),
+    "compare": (".storage.compare", "Compare the copies of partitions on several brokers' disks."),
 }
 """By name, in Kafka's order and then ours: where the command is, and its short help."""
 _KAFKAS = {"info", "format", "version-mapping", "feature-dependencies", "random-uuid"}

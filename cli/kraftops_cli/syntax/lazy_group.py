@@ -30,8 +30,8 @@ class LazyGroup(click.Group):
 
         Args:
             *args: Click's own arguments.
-            lazy: The module of each command in this package, with `:NAME` where the module's own
-                name is not the function's, and its short help; one without help is hidden.
+            lazy: The module of each command, `.MODULE` in this package, with `:NAME` where the
+                module's own name is not the function's, and its short help; one without is hidden.
             examples: Command lines by what they are for.
             sections: Texts of the manual by title.
             tasks: The names of the commands by the task that they are for, as help lists them.
@@ -51,7 +51,7 @@ class LazyGroup(click.Group):
             return None
         module, _, name = self._lazy[cmd_name][0].partition(":")
         function = name or module.rpartition(".")[2]
-        command: click.Command = getattr(import_module(f"kraftops_cli.{module}"), function)
+        command: click.Command = getattr(import_module(module, "kraftops_cli"), function)
         return command
 
     def resolve_command(
