@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 
 from kraftops_cli.root import root
 from kraftops_shell.grammar.registry import COMMANDS
-from tests.helpers.project.json_schemas import FOLDER, closed, problems
+from tests.helpers.project.json_schemas import FOLDER, SHARED, closed, problems
 
 SCHEMAS = sorted(FOLDER.glob("*.json"))
 
@@ -59,12 +59,10 @@ UNDER_OTHER_NAMES = {
     "cluster-id",
     "metadata-shell",
     "metadata-shell-log",
-    "metadata-shell-next",
-    "metadata-shell-prev",
+    *(f"metadata-shell-{name}" for name in SHARED),
     *("spark-dump", "spark-summary", "spark-check", "spark-report"),
 }
-"""Commands whose schemas are `row`, those of another command (next and prev print lines as
-history-of), or those of the shell's commands."""
+"""Commands whose schemas are `row`, those of another command, or those of the shell's commands."""
 
 
 def test_field_that_is_not_listed_is_found() -> None:

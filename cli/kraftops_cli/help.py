@@ -7,9 +7,10 @@ from collections.abc import Iterator
 import click
 
 from kraftops.errors import UsageError
-from kraftops_cli.syntax.argparse4j import Argparse4j, nearest
+from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.command import ToolCommand, paragraphs
+from kraftops_cli.syntax.nearest import nearest
 from kraftops_cli.terminal.streams import Terminal
 
 _MOST_PLACES = 3

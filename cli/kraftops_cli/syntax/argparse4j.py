@@ -13,6 +13,7 @@ import click
 
 from kraftops_cli.syntax.common_options import COMMON_NAMES
 from kraftops_cli.syntax.errors import BadArguments, UnknownCommand
+from kraftops_cli.syntax.nearest import nearest, unknown_option
 from kraftops_cli.syntax.renamed import RenamedOption
 from kraftops_cli.terminal.streams import Terminal
 
@@ -255,10 +256,17 @@ class _Parser:
                 )
 
     def _refuse_unrecognized(self, arguments: list[str], names: Collection[str] = ()) -> NoReturn:
-        """Refuse *arguments*; the hint names the one of *names* that is like the first."""
+        """Refuse *arguments*; *names* are the options where the first one is none of these.
+
+        Kafka's form has the text of Kafka's tool.
+        """
         hint = self._hint_of_commands(arguments[0].partition("=")[0])
         if arguments[0] == "--json" and "--format" in self._options:
             hint = "it is --format json"
+        terminal = self._ctx.find_object(Terminal)
+        if names and terminal and not terminal.has_kafkas_form:
+            name = arguments[0].partition("=")[0]
+            raise BadArguments(unknown_option(name, () if hint else names), self._ctx, hint)
         hint = hint or _hint(arguments[0], names)
         if not arguments[0].startswith("-") and not hint:
             hint = self._hint_of_value(arguments[0])
@@ -317,28 +325,6 @@ def _resolve(
         if matching:
             return matching[0]
     return None
-
-
-_USUAL_NAMES = {
-    **dict.fromkeys(("--broker", "--broker-id", "--brokers", "--node", "--node-id"), "--id"),
-    **dict.fromkeys(("--from-time", "--last", "--start"), "--since"),
-    **dict.fromkeys(("--end", "--to-time"), "--until"),
-    **dict.fromkeys(("--file", "--out"), "--output"),
-    "--max": "--limit",
-    "--plan": "--dry-run",
-}
-"""Options of ours by names that other tools have for the same."""
-
-
-def nearest(name: str, names: Collection[str]) -> str:
-    from difflib import get_close_matches
-
-    if (usual := _USUAL_NAMES.get(name, "")) in names:
-        return usual
-    # Equal dashes would make short names alike.
-    bare = {option.lstrip("-"): option for option in names}
-    near = get_close_matches(name.lstrip("-"), bare, 1)
-    return bare[near[0]] if near else ""
 
 
 def _hint(argument: str, names: Collection[str]) -> str:

@@ -7,6 +7,7 @@ from collections import deque
 import click
 
 from kraftops_cli.syntax.errors import BadArguments
+from kraftops_cli.syntax.nearest import unknown_option
 
 
 def click_arguments(ctx: click.Context, args: list[str]) -> list[str]:
@@ -63,13 +64,13 @@ class _Parser:
                 continue
             name, equals, value = _without_dashes(argument).partition("=")
             option = self._options.get(name)
-            if option is None and name in ("b", "bootstrap-server"):
-                raise BadArguments(f"No such option '{argument}'.", self._ctx, _NO_BROKERS)
             if option is None:
-                out.append(argument)  # Click refuses it, and suggests a similar option
-            else:
-                name = f"--{name}" if len(name) > 1 else option.opts[0]
-                out += self._click_option(option, name, value if equals else None)
+                hint = _NO_BROKERS if name in ("b", "bootstrap-server") else ""
+                names = [word for option in self._options.values() for word in option.opts]
+                text = unknown_option(argument.partition("=")[0], () if hint else names)
+                raise BadArguments(text, self._ctx, hint)
+            name = f"--{name}" if len(name) > 1 else option.opts[0]
+            out += self._click_option(option, name, value if equals else None)
         return [*out, "--", *self._others] if self._others else out
 
     def _click_option(self, option: click.Option, name: str, value: str | None) -> list[str]:

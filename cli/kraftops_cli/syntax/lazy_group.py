@@ -8,8 +8,9 @@ from typing import Any
 
 import click
 
-from kraftops_cli.syntax.errors import UnknownCommand
+from kraftops_cli.syntax.errors import BadArguments, UnknownCommand
 from kraftops_cli.syntax.help_text import ToolContext, write_examples
+from kraftops_cli.syntax.nearest import unknown_option
 
 
 class LazyGroup(click.Group):
@@ -53,6 +54,14 @@ class LazyGroup(click.Group):
         function = name or module.rpartition(".")[2]
         command: click.Command = getattr(import_module(module, "kraftops_cli"), function)
         return command
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse options; an unknown one has the text of all commands."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            names = [name for param in self.get_params(ctx) for name in param.opts]
+            raise BadArguments(unknown_option(error.option_name, names), ctx) from None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

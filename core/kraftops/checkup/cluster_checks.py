@@ -193,9 +193,13 @@ def incidents(examination: Examination) -> Iterator[Finding]:
     for incident in incidents_of(
         read_changes(names, since=limits_of(None, end - DAY_MS), is_for_incidents=True)
     ):
+        # Replicas that are back and in sync have cut what their new leaders lacked: nothing is left
+        # to save. Those that are away still have it, until they start.
+        is_at_risk = bool(incident.unclean) and incident.end is None
+        cure = "before a broker that is away starts, copy its log directories" if is_at_risk else ""
         yield Finding(
             "unclean-elections" if incident.unclean else "incident",
-            Severity.LOSS if incident.unclean else Severity.NOTE,
+            Severity.LOSS if is_at_risk else Severity.NOTE,
             incident_text(incident),
             Place(
                 node=incident.brokers[0] if len(incident.brokers) == 1 else None,
@@ -203,7 +207,7 @@ def incidents(examination: Examination) -> Iterator[Finding]:
                 offset=incident.first_offset,
                 time=incident.begin,
             ),
-            "see what changed, and what changed it",
+            cure or "see what changed, and what changed it",
             (shlex.join(("kraftops", "incidents", *([folder] if folder else _ASKED))),),
         )
 

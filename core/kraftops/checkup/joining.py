@@ -75,12 +75,12 @@ _FIRST = (
     "directory-failed",
     "broker-down",
     "follower-behind",
+    "unclean-elections",
 )
-"""Codes of one severity that stand before others: more partitions follow from them."""
+"""Codes of one severity that stand before others: more follows from them."""
 _RANKS = {code: rank for rank, code in enumerate(_FIRST)}
 _HAPPENED = frozenset({"incident", "unclean-elections"})
-"""Codes of what happened: one in the same log has nothing to do with another, and all come after
-what loses records or stops a server from now on."""
+"""Codes of what happened: one in the same log has nothing to do with another."""
 
 _BY_CURE = frozenset({"bad-configuration", "missing-partition", "records-cut"})
 """Codes of which two may need opposite cures, or other brokers first."""
@@ -141,15 +141,7 @@ def joined(findings: Iterable[Finding], node_of: NodeOf) -> list[Finding]:
             effects[id(cause)].append(_with_names(finding, sorted(names)))
     stands.sort(key=lambda finding: _RANKS.get(finding.code, len(_FIRST)))
     causes = worst_first(_with_effects(finding, effects[id(finding)]) for finding in stands)
-    return sorted(causes, key=_order)
-
-
-def _order(finding: Finding) -> int:
-    """Return 0 for what comes before all, 1 for what must be mended now, and 2 for the rest."""
-    if finding.code in _BEFORE_ALL:
-        return 0
-    is_urgent = finding.severity in (Severity.LOSS, Severity.STOPS)
-    return 1 if is_urgent and finding.code not in _HAPPENED else 2
+    return sorted(causes, key=lambda finding: finding.code not in _BEFORE_ALL)
 
 
 def _is_put_back(finding: Finding) -> bool:

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from kraftops.query.conditions.regex import PatternError, Searcher, program
 from kraftops.tree.node import Directory, Leaf, Node, is_view
+from kraftops_shell.commands.node_rows import put_nodes
 from kraftops_shell.commands.walk import WalkedNode, walk
 from kraftops_shell.grammar.arguments import BadLineError, Call, number_of
 from kraftops_shell.grammar.globs import text_pattern
@@ -22,11 +23,22 @@ def find(session: Session, call: Call) -> None:
     """Print the paths of nodes and all nodes below them that pass all tests."""
     deepest = number_of(call, "-maxdepth")
     tests = list(tests_of(session, call))
-    for target, match in session.targets(call, call.words or (".",)):
-        if tests or deepest is not None:
-            _print_some(session, match, tests, deepest)
-        else:
+    targets = session.targets(call, call.words or (".",))
+    if not (call.is_json or tests or deepest is not None):
+        for target, match in targets:
             _print_all(session, match, target if session.is_kafka else match.path)
+        return
+    nodes = (
+        walked
+        for _, match in targets
+        for walked in walk(match.node, match.path, match.name, deepest)
+        if all(test(walked) for test in tests)
+    )
+    if call.is_json:
+        put_nodes(session, call, nodes)
+        return
+    for walked in nodes:
+        session.line(walked.path)
 
 
 def regex(call: Call, flag: str, text: str, *, ignores_case: bool = False) -> Callable[[str], bool]:
@@ -79,12 +91,6 @@ def _paths_below(node: Node, prefix: str, escape: Callable[[str], str]) -> Itera
             yield from _paths_below(child, path, escape)
 
 
-def _print_some(session: Session, match: Match, tests: list[Test], deepest: int | None) -> None:
-    for node in walk(match.node, match.path, match.name, deepest):
-        if all(test(node) for test in tests):
-            session.line(node.path)
-
-
 def tests_of(session: Session, call: Call) -> Iterator[Test]:
     """Yield the tests of the flags, the cheap ones first.
 
@@ -124,14 +130,16 @@ def grep(session: Session, call: Call) -> int:
     """Print the leaves with values that match a pattern; return 1 without a match, as grep does."""
     text, *targets = call.words
     pattern = regex(call, "PATTERN", text, ignores_case="-i" in call.flags)
+    leaves = (
+        (walked, value)
+        for _, match in session.targets(call, targets or (".",))
+        for walked in walk(match.node, match.path, match.name)
+        if isinstance(walked.node, Leaf) and pattern(value := walked.node.json)
+    )
+    if call.is_json:
+        return OK if put_nodes(session, call, (walked for walked, _ in leaves)) else FAILED
     is_found = False
-    for _, match in session.targets(call, targets or (".",)):
-        for walked in walk(match.node, match.path, match.name):
-            if not isinstance(walked.node, Leaf):
-                continue
-            value = walked.node.json
-            if pattern(value):
-                is_found = True
-                path = walked.path
-                session.line(path if "-l" in call.flags else f"{path}: {value}")
+    for walked, value in leaves:
+        is_found = True
+        session.line(walked.path if "-l" in call.flags else f"{walked.path}: {value}")
     return OK if is_found else FAILED

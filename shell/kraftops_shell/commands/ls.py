@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from math import ceil
 from typing import NamedTuple
@@ -11,8 +11,10 @@ from kraftops.display.columns import Cell, Column, folded, number
 from kraftops.display.order import natural_key
 from kraftops.display.times import iso_time
 from kraftops.tree.node import About, Directory, Leaf, Node
+from kraftops_shell.commands.node_rows import put_nodes
 from kraftops_shell.commands.walk import newest_change
 from kraftops_shell.grammar.arguments import Call
+from kraftops_shell.grammar.paths import Match
 from kraftops_shell.session.session import Session
 from kraftops_terminal.tables import Table, print_table
 from kraftops_terminal.widths import padded, width_of_text
@@ -31,6 +33,9 @@ def ls(session: Session, call: Call) -> None:
             for _, group in groupby(targets, lambda target: target[0])
             for target in sorted(group, key=lambda target: [*map(natural_key, target[1].names)])
         ]
+    if call.is_json:
+        put_nodes(session, call, _listed((match for _, match in targets), is_by_text=is_by_text))
+        return
     for _, match in targets:
         if isinstance(match.node, Directory):
             directories.append((match.name, match.node))
@@ -47,6 +52,18 @@ def ls(session: Session, call: Call) -> None:
                 session.line(f"{name}:")
             _print(session, call, names, directory.get)
         is_first = False
+
+
+def _listed(matches: Iterable[Match], *, is_by_text: bool) -> Iterator[Match]:
+    """Yield leaves that match, and the children of directories."""
+    for match in matches:
+        if not isinstance(match.node, Directory):
+            yield match
+            continue
+        node = match.node
+        for name in node.sorted_names() if is_by_text else node.natural_names():
+            if (child := node.get(name)) is not None:
+                yield Match((*match.names, name), child)
 
 
 def ll(session: Session, call: Call) -> None:

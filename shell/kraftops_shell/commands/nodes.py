@@ -3,22 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 from kraftops.java.text import sorted_strings
 from kraftops.tree.node import Directory, Leaf, Node, is_view
+from kraftops_shell.commands.node_rows import put_nodes
+from kraftops_shell.commands.walk import walk
 from kraftops_shell.grammar.arguments import Call, number_of
-from kraftops_shell.grammar.paths import escaped
+from kraftops_shell.grammar.paths import Match, escaped
 from kraftops_shell.session.session import Session
 from kraftops_terminal.json_text import plain_json
+
+_MISSING = "No such file or directory."
 
 
 def cat(session: Session, call: Call) -> None:
     """Print the values of leaves."""
-    for target, match in session.targets(call, call.words, "No such file or directory."):
+    leaves = _leaves(session, call)
+    if call.is_json:
+        put_nodes(session, call, (match for match, _ in leaves))
+        return
+    for _, leaf in leaves:
+        session.out(f"{session.shown_leaf(leaf)}\n")
+
+
+def _leaves(session: Session, call: Call) -> Iterator[tuple[Match, Leaf]]:
+    """Yield the leaves that are named; print an error for a directory."""
+    for target, match in session.targets(call, call.words, _MISSING):
         if isinstance(match.node, Directory):
             session.print_error(f"cat: {target}: Is a directory", code="usage")
         else:
-            session.out(f"{session.shown_leaf(match.node)}\n")
+            yield match, match.node
 
 
 def cd(session: Session, call: Call) -> None:
@@ -39,7 +54,12 @@ def pwd(session: Session, _call: Call) -> None:
 def tree(session: Session, call: Call) -> None:
     """Print nodes and all nodes below them, or some levels."""
     deepest = number_of(call, "-L")
-    for _, match in session.targets(call, call.words, "No such file or directory."):
+    targets = session.targets(call, call.words, _MISSING)
+    if call.is_json:
+        below = (walk(match.node, match.path, match.name, deepest) for _, match in targets)
+        put_nodes(session, call, chain.from_iterable(below))
+        return
+    for _, match in targets:
         session.stream(_tree_texts(session, match.node, "", deepest))
 
 

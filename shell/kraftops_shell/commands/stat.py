@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from kraftops.display.columns import Column, folded
 from kraftops.image.history import record_type
-from kraftops.tree.node import Directory, Leaf
+from kraftops.tree.node import Leaf
+from kraftops_shell.commands.node_rows import node_fields
 from kraftops_shell.commands.walk import newest_change
 from kraftops_shell.grammar.arguments import Call
 from kraftops_shell.grammar.paths import Match
@@ -40,11 +41,7 @@ _IN_JSON_ONLY = ("isInSnapshot", "timestampMs")
 
 def _fields_of(match: Match) -> dict[str, object]:
     node = match.node
-    fields: dict[str, object] = {"path": match.path}
-    if isinstance(node, Directory):
-        fields |= {"sort": "directory", "children": node.child_count}
-    else:
-        fields |= {"sort": "leaf", "size": node.size}
+    fields = node_fields(match.path, node)
     last = newest_change(node)
     if last is not None:
         fields |= change_data(last.change)

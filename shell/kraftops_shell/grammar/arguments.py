@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from kraftops_shell.grammar.command import Command, Values
-from kraftops_shell.grammar.nearest import meant
+from kraftops_shell.grammar.nearest import meant, unknown
 
 _NUMBER = re.compile(r"-[0-9]+")
 _DURATION = re.compile(r"-([0-9]+(ms|[smhdw]))+")
@@ -77,7 +77,7 @@ def read_call(
         raise BadLineError(f"there is no command {name!r}: its words are not quoted together")
     if not near:
         raise BadLineError(f"there is no command {name}; help shows the commands")
-    raise BadLineError(f"there is no command {name}: did you mean {' or '.join(near)}?")
+    raise BadLineError(unknown("command", name, near))
 
 
 def _ours_in_kafkas_form(
@@ -217,8 +217,7 @@ class _Reader:
             return
         name = word.partition("=")[0]
         near = [flag for flag in meant(name, self._options) if name.strip("-")]
-        hint = f": did you mean {' or '.join(near)}?" if near else ""
-        raise BadLineError(f"there is no option {name}{hint}", self._usage)
+        raise BadLineError(unknown("option", name, near), self._usage)
 
 
 def _check_count(command: Command, words: list[str], *, kafka: bool) -> None:

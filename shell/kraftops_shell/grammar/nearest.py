@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+
+
+def unknown(kind: str, name: str, near: Sequence[str]) -> str:
+    """Return the text about a name that does not exist, with those that may be meant."""
+    hint = f": did you mean {' or '.join(near)}?" if near else ""
+    return f"there is no {kind} {name}{hint}"
 
 
 def meant(word: str, vocabulary: Iterable[str]) -> list[str]:

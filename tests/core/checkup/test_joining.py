@@ -53,14 +53,6 @@ def test_worst_come_first() -> None:
     assert codes(found) == ["missing-end", "incident"]
 
 
-def test_what_happened_comes_after_what_stops_a_server_now() -> None:
-    happened = finding("unclean-elections", Severity.LOSS)
-    stops = finding("other-node-id", Severity.STOPS)
-    risk = finding("follower-behind")
-
-    assert codes([happened, risk, stops]) == [stops.code, happened.code, risk.code]
-
-
 def test_effect_is_evidence_of_its_cause_on_the_same_node() -> None:
     cause = finding("start-refused", Severity.STOPS, node=1)
     effect = finding("server-stops", Severity.STOPS, node=1)

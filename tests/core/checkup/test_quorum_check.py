@@ -7,6 +7,7 @@ from unittest.mock import patch
 
 import pytest
 
+import kraftops
 from kraftops.checkup.checks import CHECKS, run_checks
 from kraftops.checkup.diagnosis import Diagnosis, Selection, diagnosis_of
 from kraftops.checkup.examination import Examination
@@ -153,6 +154,19 @@ def test_brokers_that_are_named_tell_the_room_of_their_disks() -> None:
 
     assert [(finding.code, finding.place.node) for finding in findings] == [("disk-full-soon", 1)]
     assert findings[0].commands == ("kraftops disk -b b:1,b:2",)
+
+
+@pytest.mark.parametrize(("changes", "severity"), [(len(INCIDENT), "note"), (12, "loss")])
+def test_unclean_election_is_a_loss_while_a_broker_with_its_records_is_away(
+    changes: int, severity: str, tmp_path: Path
+) -> None:
+    folder = str(incident_directory(tmp_path, INCIDENT[:changes]))
+
+    findings = kraftops.doctor(folder).findings
+
+    severities = {finding.severity for finding in findings if finding.code == "unclean-elections"}
+    assert severities == {severity}
+    assert bool(findings) is (severity == "loss")
 
 
 def test_controllers_that_are_named_tell_the_incidents_of_their_log(tmp_path: Path) -> None:

@@ -19,10 +19,14 @@ from tests.helpers.project.imports import REPOSITORY
 FOLDER = REPOSITORY / "core/kraftops/json_schemas"
 _MOST_LINES = 20
 _SHELL = "metadata-shell-"
-_AS_HISTORY = {"next": "history-of", "prev": "history-of"}
+SHARED = {
+    **dict.fromkeys(("next", "prev"), "history-of"),
+    **dict.fromkeys(("cat", "find", "grep", "ll", "ls", "tree"), "nodes"),
+}
+"""The schemas of commands of the shell that have that of another, or of several."""
 _OF_SHELL = {
     *(path.name.split(".")[0].removeprefix(_SHELL) for path in FOLDER.glob(f"{_SHELL}*")),
-    *_AS_HISTORY,
+    *SHARED,
 }
 _SEVERAL = {"--follow", "--watch"}
 """Options with which a command answers more than once."""
@@ -38,7 +42,7 @@ def schema_name(tool: str, data: dict[str, Any]) -> str:
     if "error" in data:
         return f"failure.{version}"
     command = str(data.get("command", ""))
-    command = _AS_HISTORY.get(command, command)
+    command = SHARED.get(command, command)
     is_named = not command or command == tool or tool.endswith(f"-{command}")
     return f"{tool}.{version}" if is_named else f"{tool}-{command}.{version}"
 
@@ -54,7 +58,7 @@ def check_output(program: str, args: Sequence[str], text: str) -> None:
         tool = next((each for each in args if not each.startswith("-")), tool)
     if tool == "metadata-shell":  # the schemas are those of the shell's commands
         word = next((each for each in args if each in _OF_SHELL), None)
-        tool = f"{_SHELL}{_AS_HISTORY.get(word, word)}" if word else tool
+        tool = f"{_SHELL}{SHARED.get(word, word)}" if word else tool
     objects = [
         line
         for line in text.splitlines()[-_MOST_LINES:]

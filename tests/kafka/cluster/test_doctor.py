@@ -83,11 +83,11 @@ def test_first_finding_about_running_servers_is_the_cause(jars: Path, tmp_path: 
         assert killed.text.startswith("1 stop; first: broker 102 has been down since ")
         restarted(cluster, 102)
         # The log has that replicas without others lead again after an unclean stop.
-        happened = ("unclean-elections", 102)
-        assert until(lambda: findings(*live) == [happened])
+        assert until(lambda: findings(*live) == [])
+        assert "[unclean-elections]" in kraftops("doctor", *live).text
 
         create_topic(cluster, "narrow", 101, min_insync_replicas="2")
-        assert until(lambda: findings(*live) == [("min-isr-above-replicas", None), happened])
+        assert until(lambda: findings(*live) == [("min-isr-above-replicas", None)])
 
 
 def test_quorum_that_loses_its_voters_is_told_at_once(jars: Path, tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 """The command tree in our form."""
 
+import json
+
 import pytest
 
 from tests.helpers.tools.shell_session import LOG, Shell
@@ -44,3 +46,38 @@ def test_a_path_that_does_not_exist_suggests_another(
 ) -> None:
     assert shell(*words).err == [f"{words[0]}: {words[1]}: {error}"]
     assert Shell(kafka=True)(*words).out.endswith(f"{error.partition('.')[0]}.\n")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("ls", "/image/features"),
+        ("ls", "-l", "/image/features"),
+        ("find", "/image/features", "-type", "f"),
+        ("grep", ".", "/image/features"),
+        ("cat", "/image/features/*"),
+    ],
+)
+def test_commands_that_print_nodes_have_the_same_json(shell: Shell, words: tuple[str, ...]) -> None:
+    rows = json.loads(shell(*words, "--format", "json").out)["nodes"]
+
+    assert shell(*words, "--format", "ndjson").lines == [
+        json.dumps(row, separators=(",", ":")) for row in rows
+    ]
+    level = next(row for row in rows if row["path"].endswith("/metadataVersion"))
+    assert level == {**level, "sort": "leaf", "value": "4.3-IV0", "size": 9}
+    assert {row["sort"] for row in rows} == {"leaf"}
+
+
+def test_json_of_a_tree_goes_down_to_its_level(shell: Shell) -> None:
+    rows = json.loads(shell("tree", "-L", "1", "/", "--format", "json").out)["nodes"]
+
+    assert [row["path"] for row in rows] == ["/", "/image", "/local"]
+    assert rows[1] == {"path": "/image", "sort": "directory", "children": 14}
+
+
+def test_json_of_nodes_has_the_failure_too(shell: Shell) -> None:
+    done = shell("cat", "/image/features/metadataVersion", "/nope", "--format", "json")
+    answer = json.loads(done.out)
+
+    assert (done.code, len(answer["nodes"]), answer["error"]) == (1, 1, "not-found")

@@ -50,8 +50,8 @@ class StopOptions(AccessOptions):
 )
 def safe_to_stop(work: Work, options: StopOptions) -> int:
     access, nodes = work.access, frozenset(options.ids)
+    quorum = _quorum(access, nodes)  # first: without a leader, brokers answer nothing below
     placement = access.placement()
-    quorum = _quorum(access, nodes)
     unknown = nodes - placement.brokers.keys() - (quorum.voters if quorum else frozenset())
     # Brokers before Kafka 4.0 do not list fenced ones (KIP-1073): the metadata log does.
     if unknown and (access.lists_fenced or access.find_controllers()):

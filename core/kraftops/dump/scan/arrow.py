@@ -357,13 +357,16 @@ def last_rows(batches: Iterable[pa.RecordBatch], most: int) -> Iterator[pa.Recor
     yield from kept
 
 
+_INSTEAD = "DuckDB, Polars and pandas also read CSV (--format csv), which needs no package"
+
+
 def _require_pyarrow() -> None:
     from importlib.util import find_spec
 
     if not find_spec("pyarrow"):
         raise UsageError(
             "Parquet needs pyarrow, which is not installed",
-            hint=extra_remedy("arrow"),
+            hint=f"{extra_remedy('arrow')}; {_INSTEAD}",
             code="missing-package",
         )
     # Its own allocators keep what was freed, twice the longest value and more.

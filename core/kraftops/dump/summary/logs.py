@@ -93,6 +93,12 @@ def readings(
     return planned
 
 
+_ELSEWHERE = (
+    "another broker may have it: kraftops metadata-shell -s DIR partitions tells which, by the"
+    " metadata log of any node"
+)
+
+
 def _refuse_unknown(names: Iterable[str], selected: Iterable[Log], logs: Iterable[Log]) -> None:
     known_names = {name for log in selected for name in (log.name, log.topic)}
     for name in names:
@@ -100,7 +106,7 @@ def _refuse_unknown(names: Iterable[str], selected: Iterable[Log], logs: Iterabl
             near = get_close_matches(name, [log.name for log in logs], 3)
             raise UsageError(
                 f"no log {name!r} among those given",
-                hint=f"near it are: {', '.join(near)}" if near else None,
+                hint=f"near it are: {', '.join(near)}" if near else _ELSEWHERE,
                 code="not-found",
             )
 

@@ -39,6 +39,7 @@ from kraftops.image.verify.directories import (
     is_misnamed,
     misplacement,
 )
+from kraftops.log.files import FileKind
 from kraftops.server.loader.load_plan import (
     HIGH_WATERMARK,
     RECOVERY_POINT,
@@ -53,6 +54,9 @@ from kraftops.storage.logdirs.node import Node
 _RECOVERED_BYTES = 256 << 20
 """Bytes of unflushed segments that are read for a node: a second or two of work. Kafka itself reads
 all of them, which takes minutes on a broker with thousands of partitions."""
+
+_INDEX_INTERVAL = 4096
+"""`log.index.interval.bytes`: a segment that is not larger has no entry, and is read at once."""
 
 
 def with_only_replicas(
@@ -117,7 +121,7 @@ def _loading_findings(
                 files = _readable_files(path)
                 if not (is_whole or files.segments):
                     continue
-                size = 0 if directory.plan.was_clean else _unflushed_bytes(files, directory)
+                size = _read_bytes(files, directory)
                 if size > left_bytes:
                     skipped.append(size)
                     continue
@@ -157,8 +161,8 @@ def _loading_findings(
         yield Finding(
             "not-foretold",
             Severity.NOTE,
-            f"a start recovers {many(len(skipped), 'partition')} from "
-            f"{size_text(sum(skipped))} of unflushed segments, which are not read here",
+            f"a start reads {size_text(sum(skipped))} of {many(len(skipped), 'partition')} that are"
+            " unflushed or without an index, which are not read here",
             Place(node=node.config.node_id, file=node.config.path),
             "check the log directories to be sure",
             tuple(
@@ -202,8 +206,17 @@ def _unreadable(error: SourceError, path: str, directory: LogDirectory) -> Itera
         yield unless_forbidden(stop_finding("unreadable", error.message, place), file)
 
 
-def _unflushed_bytes(files: PartitionFiles, directory: LogDirectory) -> int:
-    """Return the bytes of the segments that a start after an unclean stop reads."""
+def _read_bytes(files: PartitionFiles, directory: LogDirectory) -> int:
+    """Return the bytes of the segments that a start reads: unflushed ones after an unclean stop."""
+    if (
+        directory.plan.was_clean
+    ):  # from the last entry of the index on (`LogSegment.readNextOffset`)
+        sizes = [
+            files.size_of(segment.log)
+            for segment in files.segments[-1:]
+            if not files.size_of(segment.indexes.get(FileKind.INDEX, ""))
+        ]
+        return sum(size for size in sizes if size > _INDEX_INTERVAL)
     point = directory.offset(RECOVERY_POINT, files.topic, files.partition) or 0
     bases = [segment.base_offset for segment in files.segments]
     first = max((base for base in bases if base <= point), default=0)

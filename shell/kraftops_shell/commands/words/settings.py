@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Callable, Sequence
 
 from kraftops_shell.grammar.arguments import Call
-from kraftops_shell.grammar.nearest import meant
+from kraftops_shell.grammar.nearest import meant, unknown
 from kraftops_shell.session.session import FAILED, OK, Session
 from kraftops_shell.session.settings import CHOICES, check_setting
 from kraftops_shell.session.settings_file import SettingsFile, check_alias
@@ -85,6 +85,5 @@ def _alias_line(name: str, line: str) -> str:
 
 def _missing(session: Session, command: str, name: str) -> int:
     near = meant(name, session.settings.aliases)
-    hint = f": did you mean {' or '.join(near)}?" if near else ""
-    session.print_error(f"{command}: there is no alias {name}{hint}", code="not-found")
+    session.print_error(f"{command}: {unknown('alias', name, near)}", code="not-found")
     return FAILED

@@ -4,10 +4,12 @@ import shutil
 from collections.abc import Callable
 from contextlib import chdir
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
 from kraftops.findings.finding import Finding, Severity
+from kraftops.image.verify import loading
 from kraftops.image.verify.loading import loading_findings
 from kraftops.server.loader.contract import NEWEST_RELEASE
 from kraftops.storage.config.server_config import load_config
@@ -145,3 +147,14 @@ def test_large_segments_after_a_crash_are_left_to_a_check(broker: Path) -> None:
 
     assert (finding.code, finding.severity) == ("not-foretold", Severity.NOTE)
     assert "kafka-dump-log --check d2" in finding.commands
+
+
+def test_large_segments_without_an_index_are_left_to_a_check(broker: Path) -> None:
+    segment = broker / f"d2/plain-0/{18:020}"
+    segment.with_suffix(".index").write_bytes(b"")
+
+    assert found(broker) == []
+    with patch.object(loading, "_INDEX_INTERVAL", 100):
+        (finding,) = found(broker, 100)
+
+    assert finding.code == "not-foretold"

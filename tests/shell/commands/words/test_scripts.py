@@ -43,7 +43,7 @@ def test_lines_of_a_file_are_run_and_errors_name_them(tmp_path: Path) -> None:
     assert shell.errors[0] == f"{path}:3: ls: /nowhere: no such file or directory. [not-found]"
     assert shell.errors[1:3] == [
         f"{path}:4: cat needs targets [usage]",
-        "usage: cat targets [targets ...]",
+        "usage: cat [--format text|json|ndjson] targets [targets ...]",
     ]
     assert shell.errors[3].startswith(f"{path}:5: cannot write {tmp_path}/no/where: ")
     assert shell.shell.code == 1
