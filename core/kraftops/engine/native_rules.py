@@ -6,18 +6,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from kraftops.engine import _native
+from kraftops.engine import _native, metadata_state
 from kraftops.engine.index_contract import RecordGroup
-from kraftops.engine.metadata_state import (
-    KEPT_LEADER,
-    LOST_DIRECTORY,
-    QUORUM_FEATURE,
-    RECOVERY_STATES,
-    SECURITY_PROTOCOLS,
-    TOPIC_RESOURCE,
-    VERSION_FEATURE,
-    VERSION_LEVELS,
-)
 from kraftops.engine.native_values import named_all
 from kraftops.engine.timeline_contract import (
     BROKER_RESOURCE,
@@ -89,18 +79,18 @@ def rules() -> _native.Rules:
 
 
 LIMITS: dict[str, Any] = {
-    "version_name": VERSION_FEATURE,
-    "levels": (VERSION_LEVELS.start, VERSION_LEVELS.stop - 1),
-    "quorum_name": QUORUM_FEATURE,
-    "topic_resource": TOPIC_RESOURCE,
+    "version_name": metadata_state.VERSION_FEATURE,
+    "levels": (metadata_state.VERSION_LEVELS.start, metadata_state.VERSION_LEVELS.stop - 1),
+    "quorum_name": metadata_state.QUORUM_FEATURE,
+    "topic_resource": metadata_state.TOPIC_RESOURCE,
     "broker_resource": BROKER_RESOURCE,
     "min_isr": MIN_ISR,
     "default_min_isr": DEFAULT_MIN_ISR,
     "most_brokers": MOST_BROKERS,
-    "protocols": SECURITY_PROTOCOLS.stop,
-    "recoveries": RECOVERY_STATES.stop,
-    "kept_leader": KEPT_LEADER,
-    "lost_directory": LOST_DIRECTORY,
+    "protocols": metadata_state.SECURITY_PROTOCOLS.stop,
+    "recoveries": metadata_state.RECOVERY_STATES.stop,
+    "kept_leader": metadata_state.KEPT_LEADER,
+    "lost_directory": metadata_state.LOST_DIRECTORY,
     "reserved_directories": RESERVED_BELOW,
 }
 """The values that records may have."""

@@ -19,16 +19,7 @@ from kraftops.errors import StorageError
 from kraftops.fileio.directories import Owner, make_directories, owner_of, sync_directory
 from kraftops.fileio.reading import read_small
 from kraftops.log.files import METADATA_PARTITION
-from kraftops.recovery.file_steps import (
-    TEMPORARY,
-    FileStates,
-    FileStep,
-    WriteFile,
-    file_states,
-    remove_file,
-    whole_file,
-    write_parts,
-)
+from kraftops.recovery import file_steps
 from kraftops.recovery.log_selection import own_directory
 from kraftops.recovery.plan import RecoveryPlan
 from kraftops.recovery.refusal import RecoveryRefused
@@ -54,7 +45,7 @@ class Backup:
     """
 
     folder: str
-    files: FileStates
+    files: file_steps.FileStates
     steps: Sequence[tuple[str, int]]
 
     @property
@@ -93,7 +84,7 @@ def _log_directory(path: str) -> str | None:
 def make_backup(
     directory: LogDirectory,
     log_folder: str,
-    steps: Sequence[FileStep],
+    steps: Sequence[file_steps.FileStep],
     owner: Owner | None,
     path: str,
 ) -> Backup:
@@ -102,17 +93,19 @@ def make_backup(
     Raises:
         OSError: it cannot be copied; then nothing stays.
     """
-    unfinished = path + TEMPORARY
-    files = file_states(log_folder)
-    planned = [(step.name, step.size if isinstance(step, WriteFile) else -1) for step in steps]
+    unfinished = path + file_steps.TEMPORARY
+    files = file_steps.file_states(log_folder)
+    planned = [
+        (step.name, step.size if isinstance(step, file_steps.WriteFile) else -1) for step in steps
+    ]
     made: list[str] = []
     try:
         make_directories(unfinished, owner, made)
         for name in files:
-            copied = whole_file(os.path.join(log_folder, name))
-            write_parts(os.path.join(unfinished, name), [copied], owner)
-        meta = whole_file(directory.meta_path)
-        write_parts(os.path.join(unfinished, meta_properties.FILE_NAME), [meta], owner)
+            copied = file_steps.whole_file(os.path.join(log_folder, name))
+            file_steps.write_parts(os.path.join(unfinished, name), [copied], owner)
+        meta = file_steps.whole_file(directory.meta_path)
+        file_steps.write_parts(os.path.join(unfinished, meta_properties.FILE_NAME), [meta], owner)
         content = {
             "version": _VERSION,
             "directory": _identity(directory),
@@ -120,7 +113,7 @@ def make_backup(
             "steps": planned,
         }
         steps_file = os.path.join(unfinished, STEPS_FILE)
-        write_parts(steps_file, [json.dumps(content, indent=1).encode()], owner)
+        file_steps.write_parts(steps_file, [json.dumps(content, indent=1).encode()], owner)
         os.rename(unfinished, path)
         sync_directory(os.path.dirname(path))
     except BaseException:
@@ -138,7 +131,7 @@ def remove_unfinished(folder: str) -> None:
     with suppress(FileNotFoundError):
         for name in os.listdir(folder):
             path = os.path.join(folder, name)
-            if not name.endswith(TEMPORARY):
+            if not name.endswith(file_steps.TEMPORARY):
                 continue
             if os.path.isdir(path):
                 shutil.rmtree(path)
@@ -204,7 +197,7 @@ def execute(plan: RecoveryPlan, backup_path: str | None) -> None:
     """
     folder, backup = plan.own.folder, None
     with _locked(plan.directory.path, "recover") as owner:
-        if file_states(folder) != plan.files:
+        if file_steps.file_states(folder) != plan.files:
             raise RecoveryRefused("changed", f"{folder} has changed meanwhile", "run it again")
         remove_unfinished(folder)
         make_directories(folder, owner, [])
@@ -213,10 +206,10 @@ def execute(plan: RecoveryPlan, backup_path: str | None) -> None:
         try:
             for step in plan.steps:
                 path = os.path.join(folder, step.name)
-                if isinstance(step, WriteFile):
-                    write_parts(path, step.parts, owner)
+                if isinstance(step, file_steps.WriteFile):
+                    file_steps.write_parts(path, step.parts, owner)
                 else:
-                    remove_file(path)
+                    file_steps.remove_file(path)
         except BaseException as error:  # an interrupt too must not leave half of it
             if backup:
                 _roll_back(folder, backup, owner, error)
@@ -264,7 +257,7 @@ def undo(config: ServerConfig, parent: str | None, *, is_dry: bool = False) -> t
 
 def _undoable(
     directory: LogDirectory, folder: str, parent: str | None
-) -> tuple[Backup, FileStates]:
+) -> tuple[Backup, file_steps.FileStates]:
     """Return the backup of a log, and the states of the files that it replaces.
 
     Several recoveries are undone one by one, the newest first.
@@ -273,7 +266,7 @@ def _undoable(
         RecoveryRefused: there is no backup, or a server has been started since.
     """
     backups = find_backups(directory, folder, parent)
-    states = file_states(folder)
+    states = file_steps.file_states(folder)
     restored = [backup for backup in backups if backup.files == states]
     others = backups[backups.index(restored[-1]) + 1 :] if restored else backups
     for backup in others[:1]:
@@ -291,7 +284,7 @@ def _undoable(
     return restored[-1], states
 
 
-def _is_of_recovery(backup: Backup, states: FileStates, name: str) -> bool:
+def _is_of_recovery(backup: Backup, states: file_steps.FileStates, name: str) -> bool:
     """Tell whether a file is as it was before the recovery, or as the recovery made it."""
     if name not in states:
         return name in backup.removed_names
@@ -304,13 +297,13 @@ def _restore(folder: str, backup: Backup, owner: Owner | None) -> None:
     for name, size in reversed(backup.steps):
         path = os.path.join(folder, name)
         before = backup.files.get(name)
-        if file_states(folder).get(name) == before:
+        if file_steps.file_states(folder).get(name) == before:
             continue
         if before is None or (size >= 0 and name in removed_names):
-            remove_file(path)
+            file_steps.remove_file(path)
         else:
-            copied = whole_file(os.path.join(backup.folder, name))
-            write_parts(path, [copied], owner, before[1])
+            copied = file_steps.whole_file(os.path.join(backup.folder, name))
+            file_steps.write_parts(path, [copied], owner, before[1])
 
 
 @contextmanager

@@ -18,29 +18,16 @@ from kraftops.report.changes import (
 )
 from kraftops.report.commands import MetadataCommands
 from kraftops.report.controllers import controller_bands
-from kraftops.report.document import (
-    Band,
-    BandState,
-    Broker,
-    Cluster,
-    Controller,
-    Feature,
-    Leadership,
-    NodeBands,
-    Series,
-    WorstPartition,
-    WorstTopic,
-)
 from kraftops.report.metadata_log import MetadataLog
 from kraftops.storage.bootstrap.releases import by_level
 from kraftops.timeline.words import endpoint_text
 
-Worst = TypeVar("Worst", WorstPartition, WorstTopic)
+Worst = TypeVar("Worst", document.WorstPartition, document.WorstTopic)
 
 MOST_BROKERS = 1000  # more than any known cluster has; a page of hostile metadata ends
 MOST_SERIES = 8
 """The busiest brokers of each name of series."""
-_STATES: dict[str, BandState] = {
+_STATES: dict[str, document.BandState] = {
     "active": "active",
     "fenced": "fenced",
     "registered-fenced": "fenced",
@@ -60,7 +47,7 @@ _LEVEL_UNIT = "partitions"
 class MetadataPart(NamedTuple):
     """The parts of a report from one metadata log."""
 
-    cluster: Cluster
+    cluster: document.Cluster
     timeline: document.Timeline | None
     worst: document.Worst
     more: document.More
@@ -111,17 +98,20 @@ def metadata_part(
         )
     worst = document.Worst(
         tuple(
-            _worst(WorstPartition, loss, commands.history(loss.topic, loss.number))
+            _worst(document.WorstPartition, loss, commands.history(loss.topic, loss.number))
             for loss in timeline.partitions
         ),
-        tuple(_worst(WorstTopic, loss, commands.history(loss.topic)) for loss in timeline.topics),
+        tuple(
+            _worst(document.WorstTopic, loss, commands.history(loss.topic))
+            for loss in timeline.topics
+        ),
     )
     return MetadataPart(_cluster(log, steps, cluster_id), document_timeline, worst, more)
 
 
 def _cluster(
     log: MetadataLog, steps: dict[int, list[BrokerStep]], cluster_id: str | None
-) -> Cluster:
+) -> document.Cluster:
     image = log.image
     version = by_level(image.metadata_version[0]) if image.metadata_version else None
     counts = health_counts(image)
@@ -130,7 +120,7 @@ def _cluster(
         state = image.broker_state(entry)
         rack = state["rack"]
         brokers.append(
-            Broker(
+            document.Broker(
                 broker,
                 None if rack is None else cut(rack),
                 _band_state(state),
@@ -140,18 +130,21 @@ def _cluster(
         )
     leader = log.leaders[-1].leader if log.leaders else None
     controllers = tuple(
-        Controller(controller, _cut(endpoint_text(image.read(address)[1])), controller == leader)
+        document.Controller(
+            controller, _cut(endpoint_text(image.read(address)[1])), controller == leader
+        )
         for controller, address in sorted(image.controllers.items())[:MOST_BROKERS]
     )
     time = image.provenance.timestamp
-    return Cluster(
+    return document.Cluster(
         cluster_id=cluster_id,
         metadata_version=version.name if version else None,
         release=version.release if version else None,
         offset=image.offset,
         time=time if time >= 0 else None,
         features=tuple(
-            Feature(cut(name), level) for name, (level, _) in sorted(image.features.items())
+            document.Feature(cut(name), level)
+            for name, (level, _) in sorted(image.features.items())
         )[:MOST_BROKERS],
         brokers=tuple(brokers),
         controllers=controllers,
@@ -183,7 +176,7 @@ def _bands(
     began: int,
     end: int,
     commands: MetadataCommands,
-) -> tuple[NodeBands, ...]:
+) -> tuple[document.NodeBands, ...]:
     image = log.image
     bands_by_node = []
     for broker in sorted({*image.brokers, *steps})[:MOST_BROKERS]:
@@ -198,16 +191,16 @@ def _bands(
             assert state is not None
             offset = offset_of(image, entry.newest.address)
             command = commands.record(offset)
-            bands = [Band(_band_state(state), began, end, offset, command)]
-        bands_by_node.append(NodeBands(broker, rack, tuple(bands)))
+            bands = [document.Band(_band_state(state), began, end, offset, command)]
+        bands_by_node.append(document.NodeBands(broker, rack, tuple(bands)))
     return tuple(bands_by_node)
 
 
 def _bands_of(
     log: MetadataLog, steps: list[BrokerStep], began: int, end: int, commands: MetadataCommands
-) -> list[Band]:
+) -> list[document.Band]:
     """Return the bands of a broker: from its first step back to the begin, and of each change."""
-    bands: list[Band] = []
+    bands: list[document.Band] = []
     state, since, address = _band_state(steps[0].before), began, None
     is_new = steps[0].before is None and steps[0].is_registration
     for step in [*steps, None]:
@@ -225,22 +218,24 @@ def _bands_of(
             offset = offset_of(log.image, address)
             if bands and bands[-1].state == state and bands[-1].end == since:
                 last = bands.pop()
-                bands.append(Band(state, last.start, until, last.offset, last.command))
+                bands.append(document.Band(state, last.start, until, last.offset, last.command))
             else:
-                bands.append(Band(state, since, until, offset, commands.record(offset)))
+                bands.append(document.Band(state, since, until, offset, commands.record(offset)))
         if step is not None:
             state, since, address = _band_state(step.state), until, step.address
     return bands
 
 
-def _band_state(state: BrokerState | None) -> BandState:
+def _band_state(state: BrokerState | None) -> document.BandState:
     return _UNREGISTERED if state is None else _STATES[broker_status(state)]
 
 
-def _leaderships(log: MetadataLog, end: int, commands: MetadataCommands) -> tuple[Leadership, ...]:
+def _leaderships(
+    log: MetadataLog, end: int, commands: MetadataCommands
+) -> tuple[document.Leadership, ...]:
     ends = [*(leader.time for leader in log.leaders), end][1:]
     return tuple(
-        Leadership(
+        document.Leadership(
             leader.time, max(until, leader.time), leader.leader, leader.epoch, leader.offset,
             commands.record(leader.offset),
         )
@@ -248,7 +243,7 @@ def _leaderships(log: MetadataLog, end: int, commands: MetadataCommands) -> tupl
     )  # fmt: skip
 
 
-def _series(timeline: Timeline) -> tuple[tuple[Series, ...], int]:
+def _series(timeline: Timeline) -> tuple[tuple[document.Series, ...], int]:
     """Return the series of all together and of the busiest brokers, and how many are left out."""
     series = []
     left_out = 0
@@ -257,7 +252,7 @@ def _series(timeline: Timeline) -> tuple[tuple[Series, ...], int]:
         is_level = name in timeline.levels
         unit = _LEVEL_UNIT if is_level else _UNITS[name]
         kind = "level" if is_level else "count-per-bucket"
-        series.append(Series(name, unit, kind, None, tuple(values)))  # type: ignore[arg-type]
+        series.append(document.Series(name, unit, kind, None, tuple(values)))  # type: ignore[arg-type]
         brokers = [
             (broker, values)
             for (series_name, broker), values in timeline.series.items()
@@ -265,7 +260,7 @@ def _series(timeline: Timeline) -> tuple[tuple[Series, ...], int]:
         ]
         brokers.sort(key=lambda item: (-sum(item[1]), item[0]))
         for broker, values in sorted(brokers[:MOST_SERIES]):
-            series.append(Series(name, unit, "count-per-bucket", broker, tuple(values)))
+            series.append(document.Series(name, unit, "count-per-bucket", broker, tuple(values)))
         left_out += max(len(brokers) - MOST_SERIES, 0)
     return tuple(series), left_out
 

@@ -14,17 +14,6 @@ from kraftops.log.streams import OpenName
 from kraftops.report import document
 from kraftops.report.changes import cut
 from kraftops.report.commands import bucket_of_log, of_log
-from kraftops.report.document import (
-    CodecUse,
-    Damage,
-    Gaps,
-    Group,
-    Log,
-    LogSeries,
-    OpenTransaction,
-    ReportSource,
-    Sizes,
-)
 
 # Rows of a page: more are not read one by one. The page counts those that it leaves out, and
 # `dump-log --summary` has them all.
@@ -37,10 +26,10 @@ MOST_SOURCES = 500
 class LogsPart(NamedTuple):
     """The parts of a report from the summaries of logs."""
 
-    sources: tuple[ReportSource, ...]
-    logs: tuple[Log, ...]
-    groups: tuple[Group, ...]
-    transactions: tuple[OpenTransaction, ...]
+    sources: tuple[document.ReportSource, ...]
+    logs: tuple[document.Log, ...]
+    groups: tuple[document.Group, ...]
+    transactions: tuple[document.OpenTransaction, ...]
     more: document.More
 
 
@@ -109,9 +98,9 @@ def _name(log: LogKey, fields: Mapping[str, Any]) -> str:
 
 def _source(
     log: LogKey, fields: Mapping[str, Any], known_since: Mapping[str, int | None]
-) -> ReportSource:
+) -> document.ReportSource:
     offsets, times = fields["offsets"], fields["times"]
-    return ReportSource(
+    return document.ReportSource(
         cut(_name(log, fields)),
         fields["decoder"],
         fields["records"]["count"],
@@ -125,12 +114,14 @@ def _source(
     )
 
 
-def _log(log: LogKey, summary: Summary, fields: Mapping[str, Any], folder: str | None) -> Log:
+def _log(
+    log: LogKey, summary: Summary, fields: Mapping[str, Any], folder: str | None
+) -> document.Log:
     offsets, times = fields["offsets"], fields["times"]
     gaps = offsets["gaps"] or {"count": 0, "missing": 0}
     sites = [*fields["damage"]["first"], *fields["undecodable"]["first"]]
     first = sites[0] if sites else {"file": None, "position": None, "reason": None}
-    return Log(
+    return document.Log(
         topic=None if log.topic is None else cut(log.topic),
         partition=log.partition,
         directory=cut(log.directory) if log.directory else None,
@@ -145,7 +136,7 @@ def _log(log: LogKey, summary: Summary, fields: Mapping[str, Any], folder: str |
         last_time=times["lastMs"],
         sizes=_sizes(summary.sizes),
         codecs=tuple(
-            CodecUse(
+            document.CodecUse(
                 codec["codec"],
                 codec["batches"],
                 codec["compressedBytes"],
@@ -153,8 +144,8 @@ def _log(log: LogKey, summary: Summary, fields: Mapping[str, Any], folder: str |
             )
             for codec in fields["codecs"]
         ),
-        gaps=Gaps(gaps["count"], gaps["missing"]),
-        damage=Damage(
+        gaps=document.Gaps(gaps["count"], gaps["missing"]),
+        damage=document.Damage(
             fields["damage"]["count"],
             fields["damage"]["bytes"],
             fields["undecodable"]["count"],
@@ -180,7 +171,7 @@ def _shown_paths(log: LogKey, fields: Mapping[str, Any]) -> Sequence[str]:
     return [log.directory] if log.topic and log.directory else paths
 
 
-def _sizes(distribution: Distribution) -> Sizes:
+def _sizes(distribution: Distribution) -> document.Sizes:
     counts: dict[int, int] = {}
     for size, count in distribution.counts.items():
         start = 1 << (size.bit_length() - 1) if size > 0 else 0
@@ -192,7 +183,7 @@ def _sizes(distribution: Distribution) -> Sizes:
             starts.append(start)
             start = start * 2 or 1
     sizes = distribution.as_dict()
-    return Sizes(
+    return document.Sizes(
         sizes["min"],
         sizes["p50"],
         sizes["p99"],
@@ -202,20 +193,22 @@ def _sizes(distribution: Distribution) -> Sizes:
     )
 
 
-def _series(name: str, unit: str, histogram: TimeHistogram) -> Iterable[LogSeries]:
+def _series(name: str, unit: str, histogram: TimeHistogram) -> Iterable[document.LogSeries]:
     buckets = histogram.as_dict()
     if buckets["startMs"] is not None:
-        yield LogSeries(
+        yield document.LogSeries(
             name, unit, buckets["widthMs"], buckets["startMs"], tuple(buckets["counts"])
         )
 
 
-def _groups(fields: Mapping[LogKey, Mapping[str, Any]], folder: str | None) -> Iterable[Group]:
+def _groups(
+    fields: Mapping[LogKey, Mapping[str, Any]], folder: str | None
+) -> Iterable[document.Group]:
     for log, log_fields in fields.items():
         for group in log_fields.get("groups", {}).get("groups", ()):
             lags = [entry["lag"] for entry in group["offsets"] if entry["lag"] is not None]
             times = [entry["committedMs"] for entry in group["offsets"]]
-            yield Group(
+            yield document.Group(
                 cut(group["group"]),
                 group["state"],
                 group["members"],
@@ -228,7 +221,7 @@ def _groups(fields: Mapping[LogKey, Mapping[str, Any]], folder: str | None) -> I
 
 def _transactions(
     fields: Mapping[LogKey, Mapping[str, Any]], folder: str | None
-) -> Iterable[OpenTransaction]:
+) -> Iterable[document.OpenTransaction]:
     """Yield open transactions; those of transactional ids only where no log of data has them."""
     transactions = [
         (log, log_fields, transaction)
@@ -246,7 +239,7 @@ def _transactions(
             continue
         transactional_id = transaction["transactionalId"]
         is_state = offset is None
-        yield OpenTransaction(
+        yield document.OpenTransaction(
             None if transactional_id is None else cut(transactional_id),
             transaction["producerId"],
             transaction["producerEpoch"],

@@ -23,17 +23,8 @@ from kraftops.java.text import path_text
 from kraftops.log.files import METADATA_PARTITION, file_name
 from kraftops.records.internal_topics import REMOTE_TOPIC
 from kraftops.server import meta_properties
+from kraftops.server.loader import load_plan
 from kraftops.server.loader.contract import DiskFolder
-from kraftops.server.loader.load_plan import (
-    HIGH_WATERMARK,
-    LOG_START,
-    RECOVERY_POINT,
-    REMOTE_INDEXES,
-    FolderKind,
-    LoadPlan,
-    load_plan,
-    parse_folder_name,
-)
 from kraftops.server.loader.text_files import LEADER_EPOCHS, PARTITION_METADATA
 from kraftops.server.locks import Holder, lock_holder
 from kraftops.server.meta_properties import MetaProperties
@@ -57,7 +48,7 @@ class PartitionDirectory(NamedTuple):
     path: str
     topic: str
     number: int
-    kind: FolderKind
+    kind: load_plan.FolderKind
 
     @property
     def has_files(self) -> bool:
@@ -67,7 +58,7 @@ class PartitionDirectory(NamedTuple):
     @property
     def is_renamed(self) -> bool:
         """Whether it is not in its place: deleted, moving, or a stray."""
-        return self.kind is not FolderKind.CURRENT
+        return self.kind is not load_plan.FolderKind.CURRENT
 
     @property
     def topic_id(self) -> bytes | None:
@@ -189,15 +180,15 @@ class LogDirectory:
             raise SourceError.of(self.path, error) from None
 
     @cached_property
-    def plan(self) -> LoadPlan:
+    def plan(self) -> load_plan.LoadPlan:
         """How a start loads the partitions, with the offsets of the checkpoints.
 
         It is empty of a directory that cannot be listed: a partition may be copied to anywhere.
         """
         try:
-            return load_plan(self.folder, has_metadata_log=self.is_metadata)
+            return load_plan.load_plan(self.folder, has_metadata_log=self.is_metadata)
         except SourceError:
-            return LoadPlan(was_clean=False)
+            return load_plan.LoadPlan(was_clean=False)
 
     @property
     def is_kafkas(self) -> bool:
@@ -230,8 +221,8 @@ class LogDirectory:
     @cached_property
     def has_tier(self) -> bool:
         """Whether any file tells of a tier; copies often lack the index cache, or it is empty."""
-        has_cache = is_directory(os.path.join(self.path, REMOTE_INDEXES))
-        if has_cache or 0 in self.plan.offsets.get(LOG_START, {}).values():
+        has_cache = is_directory(os.path.join(self.path, load_plan.REMOTE_INDEXES))
+        if has_cache or 0 in self.plan.offsets.get(load_plan.LOG_START, {}).values():
             return True
         topics = {topic for offsets in self.plan.offsets.values() for topic, _ in offsets}
         return REMOTE_TOPIC in topics or any(
@@ -250,7 +241,7 @@ class LogDirectory:
 
     @cached_property
     def _topics_from_zero(self) -> frozenset[str]:
-        starts = self.plan.offsets.get(LOG_START, {})
+        starts = self.plan.offsets.get(load_plan.LOG_START, {})
         return frozenset(topic for (topic, _), offset in starts.items() if offset == 0)
 
     def offset(self, checkpoint: str, topic: str | None, partition: int | None) -> int | None:
@@ -273,7 +264,7 @@ class LogDirectory:
             SourceError: it cannot be listed.
         """
         for name in sorted(self.folder.directories):
-            folder = parse_folder_name(name)
+            folder = load_plan.parse_folder_name(name)
             if folder and name != METADATA_PARTITION:
                 yield PartitionDirectory(os.path.join(self.path, name), *folder)
 
@@ -285,7 +276,7 @@ class LogDirectory:
     def missing(self) -> dict[tuple[str, int], str]:
         """Return the partitions without a directory, each with the checkpoint that names it."""
         checkpoints: dict[tuple[str, int], str] = {}
-        for name in (RECOVERY_POINT, LOG_START, HIGH_WATERMARK):
+        for name in (load_plan.RECOVERY_POINT, load_plan.LOG_START, load_plan.HIGH_WATERMARK):
             for partition in sorted(self.plan.offsets.get(name, {}).keys() - self.present):
                 checkpoints.setdefault(partition, name)
         return checkpoints
@@ -338,7 +329,7 @@ def duplicates(directories: Iterable[LogDirectory]) -> Iterator[Duplicate]:
         (directory, partition)
         for directory in directories
         for partition in directory.partitions()
-        if partition.kind in (FolderKind.CURRENT, FolderKind.FUTURE)
+        if partition.kind in (load_plan.FolderKind.CURRENT, load_plan.FolderKind.FUTURE)
     ]
     counts = Counter(partition[1:] for _, partition in partitions)
     firsts: dict[tuple[object, ...], PartitionDirectory] = {}

@@ -10,17 +10,8 @@ from kraftops.answers.fields import time as time_field
 from kraftops.display.columns import Styled, folded
 from kraftops.display.sizes import first_names, many
 from kraftops.display.times import iso_time, span_text
+from kraftops.timeline import rules
 from kraftops.timeline.incidents import Incident
-from kraftops.timeline.rules import (
-    CONTROLLER_FAILOVER,
-    CREATED_AGAIN,
-    FEATURE_CHANGED,
-    FENCED,
-    FLAPPING,
-    RACK,
-    RULES,
-    WORDS,
-)
 from kraftops.timeline.selection import CHANGE, GROUP
 
 NOBODY = "no record of the log says which person asked for a change"
@@ -46,7 +37,7 @@ _MOST_TOPICS = 3  # names in a sentence
 
 def incident_text(incident: Incident) -> str:
     sentences = [f"{_subject(incident)} {_words(incident)}{_duration(incident)}"]
-    if incident.config and incident.cause != FEATURE_CHANGED:
+    if incident.config and incident.cause != rules.FEATURE_CHANGED:
         sentences.append(f"before it: {incident.config}")
     offline = [topic for topic in incident.topics if topic.offline]
     if offline:
@@ -70,29 +61,29 @@ def incident_text(incident: Incident) -> str:
 
 def _subject(incident: Incident) -> str:
     ids = ", ".join(map(str, incident.brokers))
-    if incident.cause == CONTROLLER_FAILOVER:
+    if incident.cause == rules.CONTROLLER_FAILOVER:
         return f"controller {ids}"
-    if incident.cause == FEATURE_CHANGED:
+    if incident.cause == rules.FEATURE_CHANGED:
         return f"feature {incident.config}"
     if incident.brokers:
-        rack = f" of rack {incident.rack}" if incident.cause == RACK else ""
+        rack = f" of rack {incident.rack}" if incident.cause == rules.RACK else ""
         return f"broker{'s' * (len(incident.brokers) > 1)} {ids}{rack}"
     names = _names(topic.topic for topic in incident.topics)
-    if incident.cause == CREATED_AGAIN:
+    if incident.cause == rules.CREATED_AGAIN:
         return f"topic {names}"
     return f"{many(sum(topic.moved for topic in incident.topics), 'partition')} of {names}"
 
 
 def _words(incident: Incident) -> str:
-    words = WORDS[incident.cause]
-    if incident.cause == FLAPPING:
+    words = rules.WORDS[incident.cause]
+    if incident.cause == rules.FLAPPING:
         return f"{words}, {incident.falls} times"
     return words
 
 
 def _duration(incident: Incident) -> str:
     if incident.end is None:  # the words of a broker that is not back say so
-        return "" if incident.cause == FENCED else ", and it lasts at the end of the log"
+        return "" if incident.cause == rules.FENCED else ", and it lasts at the end of the log"
     if incident.end == incident.begin:
         return ""
     text = f", all in sync after {span_text(incident.end - incident.begin)}"
@@ -128,7 +119,7 @@ INCIDENT: tuple[Field, ...] = (
         column=("END", 1),
         cell=lambda incident: iso_time(incident.end) or Styled("still", "bad"),
     ),
-    text("cause", "what happened", values=[rule.cause for rule in RULES], column="CAUSE"),
+    text("cause", "what happened", values=[rule.cause for rule in rules.RULES], column="CAUSE"),
     text(
         "text", "what happened and what it did, in words", column=folded("WHAT"),
         get=incident_text,

@@ -10,20 +10,8 @@ from itertools import groupby
 from kraftops.engine.metadata_state import PartitionState
 from kraftops.engine.timeline_contract import MIN_ISR
 from kraftops.image.state.image import MetadataImage
+from kraftops.timeline import rules
 from kraftops.timeline.changes import ChangeLog, MetadataChange
-from kraftops.timeline.rules import (
-    CONFIG_BEFORE,
-    CONTROLLER_FAILOVER,
-    CREATED_AGAIN,
-    DIRECTORY_FAILED,
-    FEATURE_CHANGED,
-    FLAPPING_PAUSE,
-    REASSIGNED,
-    RECREATED,
-    RULES,
-    SLOW_REPLICAS,
-    TOGETHER,
-)
 from kraftops.timeline.tracking import Tracked
 from kraftops.timeline.words import BROKER_DEFAULTS
 
@@ -129,7 +117,7 @@ class _Tracker:
         elif change.kind == "quorum" and change.before is not None:
             self._take_leader(change)
         elif change.kind == "feature" and change.old is not None:
-            tracked = self._new(change, FEATURE_CHANGED)
+            tracked = self._new(change, rules.FEATURE_CHANGED)
             tracked.config, tracked.end = change, change.time
 
     def _new(self, change: MetadataChange, cause: str | None = None) -> Tracked:
@@ -148,7 +136,7 @@ class _Tracker:
         if was_there and (after is None or is_new or after["fenced"] or stops):
             tracked = self._fallen(change, broker, in_order=stops or after is None)
         elif was_there and len(after["logDirs"]) < len(before["logDirs"]):
-            tracked = self._by_broker[broker] = self._new(change, DIRECTORY_FAILED)
+            tracked = self._by_broker[broker] = self._new(change, rules.DIRECTORY_FAILED)
             self._directories.append(tracked)
             tracked.brokers[broker] = None
         if tracked is None:
@@ -178,11 +166,11 @@ class _Tracker:
     @staticmethod
     def _goes_on(own: Tracked, time: int, *, in_order: bool) -> bool:
         if own.end is None:  # a broker that lost a directory lives on without it
-            return own.cause != DIRECTORY_FAILED
+            return own.cause != rules.DIRECTORY_FAILED
         # What several brokers had together is over once all are back.
         is_alone = len(own.brokers) == 1
         may_flap = is_alone and not in_order and not own.is_in_order
-        return may_flap and time - own.end <= FLAPPING_PAUSE
+        return may_flap and time - own.end <= rules.FLAPPING_PAUSE
 
     def _of_others(self, time: int, broker: int) -> Tracked | None:
         for tracked in reversed(self.incidents):
@@ -191,7 +179,7 @@ class _Tracker:
                 and broker not in tracked.brokers
                 and tracked.end is None
                 and not tracked.is_in_order
-                and time - tracked.begin <= TOGETHER
+                and time - tracked.begin <= rules.TOGETHER
             ):
                 return tracked
         return None
@@ -205,7 +193,7 @@ class _Tracker:
         for broker in lost:
             tracked = self._by_broker.get(broker)
             if (tracked is None or tracked.end is not None) and change.cause.startswith("leader "):
-                slow = self._new(change, SLOW_REPLICAS)
+                slow = self._new(change, rules.SLOW_REPLICAS)
                 slow.brokers[broker] = None
                 self._by_broker[broker] = slow
         assert change.topic is not None
@@ -225,7 +213,7 @@ class _Tracker:
     def _note_config(self, tracked: Tracked, change: MetadataChange) -> None:
         """Note a configuration that made a partition need all its replicas before the incident."""
         config = self._configs.get(change.topic) or self._configs.get(None)
-        if config is None or not 0 <= tracked.begin - config.time <= CONFIG_BEFORE:
+        if config is None or not 0 <= tracked.begin - config.time <= rules.CONFIG_BEFORE:
             return
         if len(change.after.isr) < change.needed == len(change.after.replicas) > 1:
             tracked.config = config
@@ -235,8 +223,8 @@ class _Tracker:
         if change.topic is None or change.partition is None or change.before is None:
             return
         moving = self._moving
-        if moving is None or (moving.end is not None and change.time - moving.end > TOGETHER):
-            moving = self._moving = self._new(change, REASSIGNED)
+        if moving is None or (moving.end is not None and change.time - moving.end > rules.TOGETHER):
+            moving = self._moving = self._new(change, rules.REASSIGNED)
         key = change.topic, change.partition
         moving.moved[key[0]].add(key[1])
         moving.note(change.offset)
@@ -256,15 +244,15 @@ class _Tracker:
                         tracked.settle(change.time)
             return
         deleted = self._deleted.pop(topic, None)
-        if deleted is not None and change.time - deleted.time <= RECREATED:
-            tracked = self._new(deleted, CREATED_AGAIN)
+        if deleted is not None and change.time - deleted.time <= rules.RECREATED:
+            tracked = self._new(deleted, rules.CREATED_AGAIN)
             tracked.moved[topic] = set()
             tracked.end = change.time
             tracked.note(change.offset)
 
     def _take_leader(self, change: MetadataChange) -> None:
         if change.before != change.after:
-            tracked = self._new(change, CONTROLLER_FAILOVER)
+            tracked = self._new(change, rules.CONTROLLER_FAILOVER)
             tracked.brokers = {change.after: None}
             tracked.back = tracked.end = change.time
 
@@ -304,7 +292,7 @@ def _incident(tracked: Tracked, racks: Mapping[int, str | None], now: int) -> In
     ]
     config = tracked.config
     return Incident(
-        cause=next(rule.cause for rule in RULES if rule.applies(tracked)),
+        cause=next(rule.cause for rule in rules.RULES if rule.applies(tracked)),
         begin=tracked.begin,
         back=tracked.back,
         end=tracked.end,

@@ -11,16 +11,7 @@ from kraftops.image.state.broker import BrokerState
 from kraftops.image.state.changes import Provenance
 from kraftops.java.dates import iso_time_text
 from kraftops.java.text import sorted_strings
-from kraftops.tree.names import (
-    ACL_OPERATIONS,
-    ACL_PATTERNS,
-    ACL_PERMISSIONS,
-    ACL_RESOURCES,
-    RECOVERY_STATES,
-    SECURITY_PROTOCOLS,
-    UUIDS,
-    code_name,
-)
+from kraftops.tree import names
 
 if TYPE_CHECKING:
     from kraftops.records.kip_631_types import ScramCredential
@@ -50,12 +41,12 @@ _HALVES = Struct(">qq")
 def partition_text(state: PartitionState) -> str:
     """Return the text of `PartitionRegistration.toString`."""
     replicas, ids, isr, removing, adding, elr, last_known, leader, recovery, *epochs = state
-    directories = ", ".join([UUIDS[directory_id] for directory_id in ids])
+    directories = ", ".join([names.UUIDS[directory_id] for directory_id in ids])
     return (  # most of the lists are empty
         f"PartitionRegistration(replicas={replicas}, directories=[{directories}], isr={isr}, "
         f"removingReplicas={removing or '[]'}, addingReplicas={adding or '[]'}, "
         f"elr={elr or '[]'}, lastKnownElr={last_known or '[]'}, leader={leader}, "
-        f"leaderRecoveryState={RECOVERY_STATES[recovery]}, "
+        f"leaderRecoveryState={names.RECOVERY_STATES[recovery]}, "
         f"leaderEpoch={epochs[0]}, partitionEpoch={epochs[1]})"
     )
 
@@ -66,7 +57,7 @@ def broker_text(state: BrokerState) -> str:
     cordoned = state["cordonedLogDirs"]
     return (
         f"BrokerRegistration(id={state['brokerId']}, epoch={state['brokerEpoch']}, "
-        f"incarnationId={UUIDS[state['incarnationId']]}, "
+        f"incarnationId={names.UUIDS[state['incarnationId']]}, "
         f"listeners={_listeners(state)}, supportedFeatures={_features(state)}, rack={rack}, "
         f"fenced={_bool(state['fenced'])}, "
         f"inControlledShutdown={_bool(state['inControlledShutdown'])}, "
@@ -80,7 +71,7 @@ def controller_text(data: RegisterControllerRecord) -> str:
     """Return the text of `ControllerRegistration.toString`."""
     return (
         f"ControllerRegistration(id={data['controllerId']}, "
-        f"incarnationId={UUIDS[data['incarnationId']]}, "
+        f"incarnationId={names.UUIDS[data['incarnationId']]}, "
         f"zkMigrationReady={_bool(data['zkMigrationReady'])}, "
         f"listeners={_listeners(data)}, supportedFeatures={_features(data)})"
     )
@@ -89,12 +80,12 @@ def controller_text(data: RegisterControllerRecord) -> str:
 def acl_text(data: AccessControlEntryRecord) -> str:
     """Return the text of `StandardAcl.toString`."""
     return (
-        f"StandardAcl[resourceType={code_name(ACL_RESOURCES, data['resourceType'])}, "
+        f"StandardAcl[resourceType={names.code_name(names.ACL_RESOURCES, data['resourceType'])}, "
         f"resourceName={data['resourceName']}, "
-        f"patternType={code_name(ACL_PATTERNS, data['patternType'])}, "
+        f"patternType={names.code_name(names.ACL_PATTERNS, data['patternType'])}, "
         f"principal={data['principal']}, host={data['host']}, "
-        f"operation={code_name(ACL_OPERATIONS, data['operation'])}, "
-        f"permissionType={code_name(ACL_PERMISSIONS, data['permissionType'])}]"
+        f"operation={names.code_name(names.ACL_OPERATIONS, data['operation'])}, "
+        f"permissionType={names.code_name(names.ACL_PERMISSIONS, data['permissionType'])}]"
     )
 
 
@@ -138,8 +129,8 @@ def _listeners(data: Registration) -> str:
 
 def _listener(endpoint: BrokerEndpoint) -> str:
     code = endpoint["securityProtocol"]
-    is_known = 0 <= code < len(SECURITY_PROTOCOLS)
-    protocol = SECURITY_PROTOCOLS[code] if is_known else "null"
+    is_known = 0 <= code < len(names.SECURITY_PROTOCOLS)
+    protocol = names.SECURITY_PROTOCOLS[code] if is_known else "null"
     return (
         f"Endpoint(listenerName='{endpoint['name']}', securityProtocol={protocol}, "
         f"host='{endpoint['host']}', port={endpoint['port']})"
@@ -164,7 +155,7 @@ def sorted_ids(values: list[bytes]) -> list[bytes]:
 
 
 def _directories(values: list[bytes]) -> str:
-    return "[" + ", ".join(UUIDS[directory_id] for directory_id in values) + "]"
+    return "[" + ", ".join(names.UUIDS[directory_id] for directory_id in values) + "]"
 
 
 def _bool(value: object) -> str:

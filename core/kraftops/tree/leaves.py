@@ -19,17 +19,7 @@ from kraftops.java.numbers import double_text
 from kraftops.records.secrets.rules import Redacted, is_secret_config
 from kraftops.schema.message import UNKNOWN_TAGS, Data
 from kraftops.storage.bootstrap.releases import FEATURES, by_level
-from kraftops.tree import kafka_text
-from kraftops.tree.names import (
-    ACL_OPERATIONS,
-    ACL_PATTERNS,
-    ACL_PERMISSIONS,
-    ACL_RESOURCES,
-    RECOVERY_STATES,
-    SECURITY_PROTOCOLS,
-    UUIDS,
-    code_name,
-)
+from kraftops.tree import kafka_text, names
 from kraftops.tree.node import About, LeafKind
 from kraftops.uuids import to_text
 
@@ -60,16 +50,16 @@ R = TypeVar("R")
 def partition_data(topic_id: bytes, number: int, state: PartitionState) -> Data:
     return {
         "partitionId": number,
-        "topicId": UUIDS[topic_id],
+        "topicId": names.UUIDS[topic_id],
         "replicas": state.replicas,
-        "directories": [UUIDS[directory_id] for directory_id in state.directories],
+        "directories": [names.UUIDS[directory_id] for directory_id in state.directories],
         "isr": state.isr,
         "removingReplicas": state.removing_replicas,
         "addingReplicas": state.adding_replicas,
         "eligibleLeaderReplicas": state.eligible_leader_replicas,
         "lastKnownElr": state.last_known_elr,
         "leader": state.leader,
-        "leaderRecoveryState": RECOVERY_STATES[state.leader_recovery_state],
+        "leaderRecoveryState": names.RECOVERY_STATES[state.leader_recovery_state],
         "leaderEpoch": state.leader_epoch,
         "partitionEpoch": state.partition_epoch,
     }
@@ -82,13 +72,13 @@ def partition_json(topic_id: bytes, number: int, state: PartitionState) -> str:
     removing, adding = _numbers_json(state.removing_replicas), _numbers_json(state.adding_replicas)
     elr = _numbers_json(state.eligible_leader_replicas)
     last_known = _numbers_json(state.last_known_elr)
-    directories = ",".join([f'"{UUIDS[directory]}"' for directory in state.directories])
+    directories = ",".join([f'"{names.UUIDS[directory]}"' for directory in state.directories])
     return (
-        f'{{"partitionId":{number},"topicId":"{UUIDS[topic_id]}","replicas":{replicas},'
+        f'{{"partitionId":{number},"topicId":"{names.UUIDS[topic_id]}","replicas":{replicas},'
         f'"directories":[{directories}],"isr":{isr},'
         f'"removingReplicas":{removing},"addingReplicas":{adding},'
         f'"eligibleLeaderReplicas":{elr},"lastKnownElr":{last_known},"leader":{state.leader},'
-        f'"leaderRecoveryState":"{RECOVERY_STATES[state.leader_recovery_state]}",'
+        f'"leaderRecoveryState":"{names.RECOVERY_STATES[state.leader_recovery_state]}",'
         f'"leaderEpoch":{state.leader_epoch},"partitionEpoch":{state.partition_epoch}}}'
     )
 
@@ -112,10 +102,10 @@ def controller_data(data: RegisterControllerRecord) -> Data:
 def acl_data(data: AccessControlEntryRecord) -> Data:
     """Return an ACL as plain data, its codes by name."""
     return _plain(data) | {
-        "resourceType": code_name(ACL_RESOURCES, data["resourceType"]),
-        "patternType": code_name(ACL_PATTERNS, data["patternType"]),
-        "operation": code_name(ACL_OPERATIONS, data["operation"]),
-        "permissionType": code_name(ACL_PERMISSIONS, data["permissionType"]),
+        "resourceType": names.code_name(names.ACL_RESOURCES, data["resourceType"]),
+        "patternType": names.code_name(names.ACL_PATTERNS, data["patternType"]),
+        "operation": names.code_name(names.ACL_OPERATIONS, data["operation"]),
+        "permissionType": names.code_name(names.ACL_PERMISSIONS, data["permissionType"]),
     }
 
 
@@ -150,7 +140,11 @@ def level_name(feature: str, level: int) -> str | None:
 
 
 def _protocol(code: int) -> str:
-    return SECURITY_PROTOCOLS[code] if 0 <= code < len(SECURITY_PROTOCOLS) else f"UNKNOWN({code})"
+    return (
+        names.SECURITY_PROTOCOLS[code]
+        if 0 <= code < len(names.SECURITY_PROTOCOLS)
+        else f"UNKNOWN({code})"
+    )
 
 
 def _plain(data: Mapping[str, object]) -> Data:
@@ -332,7 +326,7 @@ def _known_kind(
     return LeafKind(value, lambda image, key: text(value(image, key)), _newest_of(table))
 
 
-TOPIC_ID = _known_kind("topics", lambda _, key: UUIDS[key[0]])
+TOPIC_ID = _known_kind("topics", lambda _, key: names.UUIDS[key[0]])
 TOPIC_NAME = _known_kind("topics", lambda image, key: _existing(image.fold.topic(*key)).name)
 
 

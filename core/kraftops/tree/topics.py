@@ -10,19 +10,8 @@ from kraftops.engine.metadata_state import NewestRecord, PartitionCondition, Rep
 from kraftops.image.state.image import LastChange, MetadataImage
 from kraftops.image.state.min_isr import NamedMinIsr
 from kraftops.java.text import sorted_strings
-from kraftops.tree import leaves
+from kraftops.tree import leaves, node
 from kraftops.tree.names import UUIDS, integer_of, uuid_of
-from kraftops.tree.node import (
-    About,
-    Directory,
-    Leaf,
-    Node,
-    TopicsBelow,
-    beginning_with,
-    fixed,
-    json_text,
-    some_of,
-)
 from kraftops.tree.view import View
 from kraftops.uuids import to_text
 
@@ -31,60 +20,60 @@ ByTopic = Mapping[bytes, list[int]]
 """Numbers of partitions by the ids of topics."""
 
 
-def topics_by_id(view: View) -> Node:
+def topics_by_id(view: View) -> node.Node:
     image = view.image
     fold = image.fold
 
-    def get(name: str) -> Node | None:
+    def get(name: str) -> node.Node | None:
         topic_id = uuid_of(name)
         return None if topic_id is None or fold.topic(topic_id) is None else _topic(image, topic_id)
 
     def ids() -> dict[str, bytes]:
         return {to_text(topic_id): topic_id for topic_id in fold.topic_ids()}
 
-    return Directory(
+    return node.Directory(
         lambda: map(to_text, fold.topic_ids()),
         get,
         newest=lambda: _newest_address(image, None),
         last_change=lambda: last_change_below(image, None),
-        topics=TopicsBelow(image, ids),
+        topics=node.TopicsBelow(image, ids),
         leaf_names=lambda: _leaf_names(image, ids()),
     )
 
 
-def topics_by_name(view: View) -> Node:
+def topics_by_name(view: View) -> node.Node:
     image = view.image
 
-    def get(name: str) -> Node | None:
+    def get(name: str) -> node.Node | None:
         topic_id = image.fold.topic_id(name)
         return None if topic_id is None else _topic(image, topic_id)
 
     def beginning(text: str, most: int) -> list[str]:
-        return some_of(beginning_with(text, image.sorted_topics), most)
+        return node.some_of(node.beginning_with(text, image.sorted_topics), most)
 
-    return Directory(
+    return node.Directory(
         lambda: image.topic_ids,
         get,
-        topics=TopicsBelow(image, lambda: image.topic_ids),
+        topics=node.TopicsBelow(image, lambda: image.topic_ids),
         leaf_names=lambda: _leaf_names(image, image.topic_ids),
         beginning=beginning,
     )
 
 
-def _topic(image: Image, topic_id: bytes) -> Directory:
+def _topic(image: Image, topic_id: bytes) -> node.Directory:
     fold = image.fold
 
     def names() -> Iterator[str]:
         yield from map(str, fold.numbers(topic_id))
         yield from _TOPIC_LEAVES
 
-    def get(name: str) -> Node | None:
+    def get(name: str) -> node.Node | None:
         if name in _TOPIC_LEAVES:
-            return Leaf(_TOPIC_LEAVES[name], image, (topic_id,))
+            return node.Leaf(_TOPIC_LEAVES[name], image, (topic_id,))
         number = integer_of(name)
         if number is None or fold.newest(topic_id, number) is None:
             return None
-        return Leaf(leaves.PARTITION, image, (topic_id, number))
+        return node.Leaf(leaves.PARTITION, image, (topic_id, number))
 
     def kafka_texts() -> dict[str, str]:
         texts = {str(number): text for number, text in leaves.partition_texts(image, topic_id)}
@@ -96,15 +85,15 @@ def _topic(image: Image, topic_id: bytes) -> Directory:
         for number, state in fold.partitions(topic_id):
             yield str(number), leaves.partition_json(topic_id, number, state)
         topic = fold.topic(topic_id)
-        yield "id", json_text(UUIDS[topic_id])
-        yield "name", json_text(topic.name if topic else None)
+        yield "id", node.json_text(UUIDS[topic_id])
+        yield "name", node.json_text(topic.name if topic else None)
 
-    def about() -> About:
+    def about() -> node.About:
         numbers = fold.numbers(topic_id)
         replicas = {len(state.replicas) for _, state in fold.partitions(topic_id)}
         return {"partitions": len(numbers), "replication": sorted(replicas)}
 
-    return Directory(
+    return node.Directory(
         names,
         get,
         is_known_flat=True,
@@ -180,9 +169,9 @@ _STATES: Mapping[str, Callable[[Image], ByTopic]] = {
 }
 
 
-def topics_by_state(view: View) -> Node:
+def topics_by_state(view: View) -> node.Node:
     """Return directories of the partitions in a condition that needs attention, by topic."""
-    return fixed(
+    return node.fixed(
         {
             name: _partitions_of(view.image, find, is_view=name in _OF_THE_CLUSTER)
             for name, find in _STATES.items()
@@ -190,7 +179,9 @@ def topics_by_state(view: View) -> Node:
     )
 
 
-def _partitions_of(image: Image, find: Callable[[Image], ByTopic], *, is_view: bool) -> Directory:
+def _partitions_of(
+    image: Image, find: Callable[[Image], ByTopic], *, is_view: bool
+) -> node.Directory:
     """Return a directory of some partitions, by topic; they are looked for when it is read."""
 
     @cache
@@ -202,13 +193,14 @@ def _partitions_of(image: Image, find: Callable[[Image], ByTopic], *, is_view: b
             if topic_id in names  # another topic may have taken its name
         }
 
-    def get(name: str) -> Node | None:
+    def get(name: str) -> node.Node | None:
         if name not in matches():
             return None
         topic_id, numbers = matches()[name]
         children = {
-            str(number): Leaf(leaves.PARTITION, image, (topic_id, number)) for number in numbers
+            str(number): node.Leaf(leaves.PARTITION, image, (topic_id, number))
+            for number in numbers
         }
-        return replace(fixed(children, is_known_flat=True), is_ordered=True)
+        return replace(node.fixed(children, is_known_flat=True), is_ordered=True)
 
-    return Directory(matches, get, is_view=is_view)
+    return node.Directory(matches, get, is_view=is_view)

@@ -11,15 +11,8 @@ from kraftops.engine.metadata_state import BrokerLoad
 from kraftops.image.state.broker import broker_status
 from kraftops.image.state.image import MetadataImage
 from kraftops.records.secrets.rules import REDACTED, is_secret_config
+from kraftops.tree import names
 from kraftops.tree.leaves import acl_data, broker_data
-from kraftops.tree.names import (
-    ACL_OPERATIONS,
-    ACL_PATTERNS,
-    ACL_PERMISSIONS,
-    ACL_RESOURCES,
-    RESOURCE_TYPES,
-    entity_name,
-)
 from kraftops.uuids import to_text
 from kraftops.views.view import Frame, View, last_change_of, last_columns, with_last_change
 
@@ -52,7 +45,7 @@ BROKER_COLUMNS = (
     *last_columns(),
 )
 CONFIG_COLUMNS = (
-    text("type", "type of the resource", values=(*RESOURCE_TYPES.values(),), gives_way=4),
+    text("type", "type of the resource", values=(*names.RESOURCE_TYPES.values(),), gives_way=4),
     text("name", "name of the resource, empty for the default"),
     text("key", "name of the configuration"),
     text("value", "value; secrets are redacted"),
@@ -61,11 +54,11 @@ CONFIG_COLUMNS = (
 )
 ACL_COLUMNS = (
     text("principal", "who"),
-    text("permission", "ALLOW or DENY", values=ACL_PERMISSIONS),
-    text("operation", "what", values=ACL_OPERATIONS),
-    text("resource", "type of the resource", values=ACL_RESOURCES),
+    text("permission", "ALLOW or DENY", values=names.ACL_PERMISSIONS),
+    text("operation", "what", values=names.ACL_OPERATIONS),
+    text("resource", "type of the resource", values=names.ACL_RESOURCES),
     text("name", "name of the resource, or its beginning"),
-    text("pattern", "LITERAL or PREFIXED", values=ACL_PATTERNS),
+    text("pattern", "LITERAL or PREFIXED", values=names.ACL_PATTERNS),
     text("host", "from which host"),
     text("id", "id of the ACL", is_usual=False),
     *last_columns(is_usual=False),
@@ -118,7 +111,7 @@ def _configs(image: MetadataImage, show_secrets: bool) -> Frame:  # noqa: FBT001
         for key, address in sorted(image.configs[kind, name].items()):
             is_hidden = not show_secrets and is_secret_config(kind, key)
             value = REDACTED if is_hidden else image.read(address)[1]["value"]
-            label = RESOURCE_TYPES.get(kind, f"UNKNOWN({kind})")
+            label = names.RESOURCE_TYPES.get(kind, f"UNKNOWN({kind})")
             keys.append((kind, name, key))
             rows.append((label, name, key, value, _SOURCES.get((kind, bool(name)))))
     return _of_table(image, "configs", CONFIG_COLUMNS, rows, keys)
@@ -146,12 +139,12 @@ def _acls(image: MetadataImage, _: bool) -> Frame:  # noqa: FBT001 - see View
 
 def _quotas(image: MetadataImage, _: bool) -> Frame:  # noqa: FBT001 - see View
     rows, keys = [], []
-    for entity in sorted(image.quotas, key=lambda quota: natural_key(entity_name(quota))):
+    for entity in sorted(image.quotas, key=lambda quota: natural_key(names.entity_name(quota))):
         parts = {kind: _DEFAULT if name is None else name for kind, name in entity}
         clients = (parts.get("user"), parts.get("client-id"), parts.get("ip"))
         for key, address in sorted(image.quotas[entity].items()):
             keys.append((entity, key))
-            rows.append((entity_name(entity), *clients, key, image.read(address)[1]["value"]))
+            rows.append((names.entity_name(entity), *clients, key, image.read(address)[1]["value"]))
     return _of_table(image, "quotas", QUOTA_COLUMNS, rows, keys)
 
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from kraftops.display.order import natural_key
 from kraftops.errors import UsageError
+from kraftops.query.conditions import syntax
 from kraftops.query.conditions.outcomes import (
     COMPARISONS,
     compared,
@@ -20,23 +21,6 @@ from kraftops.query.conditions.outcomes import (
     value_at,
 )
 from kraftops.query.conditions.parser import parse_condition
-from kraftops.query.conditions.syntax import (
-    And,
-    Compare,
-    Condition,
-    Contains,
-    IsNull,
-    Length,
-    Literal,
-    Matches,
-    Not,
-    OneOf,
-    Operand,
-    Or,
-    Path,
-    all_of,
-    conjuncts,
-)
 from kraftops.query.conditions.types import checked
 from kraftops.views.columns import column_named
 from kraftops.views.view import Frame, Get, View
@@ -51,7 +35,7 @@ class _Tests(NamedTuple):
     is_false: Test
 
 
-def parsed_where(view: View, texts: Iterable[str], now: int) -> Condition | None:
+def parsed_where(view: View, texts: Iterable[str], now: int) -> syntax.Condition | None:
     """Return the condition that all of some texts hold for the rows of a view; None without one.
 
     Args:
@@ -63,13 +47,15 @@ def parsed_where(view: View, texts: Iterable[str], now: int) -> Condition | None
         UsageError: one is not a condition, has an unknown name, or compares values of other kinds.
     """
     types = view.types
-    return all_of([checked(parse_condition(text, _EXAMPLE), text, types, now) for text in texts])
+    return syntax.all_of(
+        [checked(parse_condition(text, _EXAMPLE), text, types, now) for text in texts]
+    )
 
 
-def selected(frame: Frame, condition: Condition | None) -> Sequence[int]:
+def selected(frame: Frame, condition: syntax.Condition | None) -> Sequence[int]:
     """Return the indexes of the rows of which a condition is true."""
     matching: Sequence[int] = range(frame.count)
-    for part in conjuncts(condition):
+    for part in syntax.conjuncts(condition):
         test = _tests(frame, part).is_true
         matching = [index for index in matching if test(index)]
     return matching
@@ -118,37 +104,39 @@ def _key(value: object) -> Any:
     return [_key(part) for part in value] if isinstance(value, list | tuple) else value
 
 
-def _tests(frame: Frame, condition: Condition) -> _Tests:  # noqa: C901, PLR0911 - one a kind
+def _tests(frame: Frame, condition: syntax.Condition) -> _Tests:  # noqa: C901, PLR0911 - one a kind
     match condition:
-        case And(parts):
+        case syntax.And(parts):
             return _all([_tests(frame, part) for part in parts])
-        case Or(parts):
+        case syntax.Or(parts):
             return _negated(_all([_negated(_tests(frame, part)) for part in parts]))
-        case Not(part):
+        case syntax.Not(part):
             return _negated(_tests(frame, part))
-        case IsNull(operand):
+        case syntax.IsNull(operand):
             get = _values(frame, operand)
             return _Tests(lambda row: get(row) is None, lambda row: get(row) is not None)
-        case Compare(first, sign, Literal(value)) if not isinstance(first, Literal):
+        case syntax.Compare(first, sign, syntax.Literal(value)) if not isinstance(
+            first, syntax.Literal
+        ):
             return _against(_values(frame, first), COMPARISONS[sign], value)
-        case Compare(first, sign, second):
+        case syntax.Compare(first, sign, second):
             first_value, second_value, compare = (
                 _values(frame, first),
                 _values(frame, second),
                 COMPARISONS[sign],
             )
             return _decided(lambda row: compared(compare, first_value(row), second_value(row)))
-        case Matches(operand, pattern):
+        case syntax.Matches(operand, pattern):
             get = _values(frame, operand)
             is_match = lru_cache(_KEPT)(partial(matches_text, pattern))  # names of topics repeat
             return _decided(lambda row: is_match(get(row)))
-        case OneOf(operand, literals):
+        case syntax.OneOf(operand, literals):
             get, items = _values(frame, operand), [literal.value for literal in literals]
             return _decided(lambda row: is_one_of(get(row), items))
-        case Contains(Literal(value), path):
+        case syntax.Contains(syntax.Literal(value), path):
             list_at = _values(frame, path)
             return _decided(lambda row: _has(list_at(row), value))
-        case Contains(item, path):
+        case syntax.Contains(item, path):
             get, list_at = _values(frame, item), _values(frame, path)
             return _decided(lambda row: is_one_of(get(row), list_at(row)))
 
@@ -187,18 +175,18 @@ def _all(parts: Sequence[_Tests]) -> _Tests:
     )
 
 
-def _values(frame: Frame, operand: Operand) -> Get:
+def _values(frame: Frame, operand: syntax.Operand) -> Get:
     match operand:
-        case Path((name,)):
+        case syntax.Path((name,)):
             return frame.columns[name]
-        case Path((name, *names)):
+        case syntax.Path((name, *names)):
             column = frame.columns[name]
             return lambda row: value_at(column(row), names)
-        case Literal(value):
+        case syntax.Literal(value):
             return lambda _: value
-        case Length(Path((name,))) if name in frame.sizes:
+        case syntax.Length(syntax.Path((name,))) if name in frame.sizes:
             return frame.sizes[name]
-        case Length(path):
+        case syntax.Length(path):
             get = _values(frame, path)
             return lambda row: _length(get(row))
     raise AssertionError(operand)

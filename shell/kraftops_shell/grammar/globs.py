@@ -13,22 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 
-from kraftops.query.conditions.regex import (
-    Ranges,
-    Searcher,
-    Step,
-    Steps,
-    any_of,
-    letters,
-    many,
-    whole_text,
-)
+from kraftops.query.conditions import regex
 
 Matches = Callable[[str], bool]
 """Tells whether a whole text matches."""
 
 # In Java, a wildcard matches no end of a line.
-_LINE_ENDS: Ranges = ((0x0A, 0x0A), (0x0D, 0x0D), (0x85, 0x85), (0x2028, 0x2029))
+_LINE_ENDS: regex.Ranges = ((0x0A, 0x0A), (0x0D, 0x0D), (0x85, 0x85), (0x2028, 0x2029))
 _KEPT = 64  # patterns
 _MOST_STEPS = 4000  # of a pattern: for a name of a megabyte, 1 s and 40 MB (15,000: minutes, 1 GB)
 
@@ -62,7 +53,7 @@ def _pattern(component: str, kafka: bool) -> Matches | None:  # noqa: FBT001 - a
         return None
     if steps is None or len(steps) > _MOST_STEPS:
         return None
-    return Searcher(whole_text(steps)).finds
+    return regex.Searcher(regex.whole_text(steps)).finds
 
 
 class _Reader:
@@ -71,23 +62,23 @@ class _Reader:
     def __init__(self, pattern: str, *, kafka: bool) -> None:
         self._letters = iter(pattern)
         self._kafka = kafka
-        self._any = letters(_LINE_ENDS if kafka else (), is_negated=True)
+        self._any = regex.letters(_LINE_ENDS if kafka else (), is_negated=True)
         self._is_pattern = False
 
-    def read(self) -> Steps | None:
+    def read(self) -> regex.Steps | None:
         """Return the steps of the pattern; None if it has no wildcard."""
         steps = self._sequence("")[0]
         return steps if self._is_pattern else None
 
-    def _sequence(self, ends: str) -> tuple[Steps, str]:
+    def _sequence(self, ends: str) -> tuple[regex.Steps, str]:
         """Return the steps up to a letter that ends them, and that letter."""
-        steps: Steps = []
+        steps: regex.Steps = []
         is_after_star = False
         for letter in self._letters:
             if letter in ends:
                 return steps, letter
             if letter == "*":
-                steps += [] if is_after_star else many([self._any])
+                steps += [] if is_after_star else regex.many([self._any])
             else:
                 steps += self._steps_of(letter, is_inside=bool(ends))
             is_after_star = letter == "*"
@@ -96,7 +87,7 @@ class _Reader:
             raise _BadGlobError
         return steps, ""
 
-    def _steps_of(self, letter: str, *, is_inside: bool) -> Steps:
+    def _steps_of(self, letter: str, *, is_inside: bool) -> regex.Steps:
         if letter == "?":
             return [self._any]
         if letter == "\\":
@@ -109,15 +100,15 @@ class _Reader:
             return [self._class()]
         return [_exactly(letter)]
 
-    def _alternatives(self) -> Steps:
+    def _alternatives(self) -> regex.Steps:
         self._is_pattern = True
         alternatives, end = [], ","
         while end == ",":
             steps, end = self._sequence(",}")
             alternatives.append(steps)
-        return any_of(alternatives)
+        return regex.any_of(alternatives)
 
-    def _class(self) -> Step:
+    def _class(self) -> regex.Step:
         """Return the step of a class, behind its bracket; its first letter may be a bracket."""
         self._is_pattern = True
         is_negated = False
@@ -142,7 +133,7 @@ class _Reader:
                 raise _BadGlobError
             ranges.append((first, last))
             is_first = False
-        return letters(ranges, is_negated=is_negated)
+        return regex.letters(ranges, is_negated=is_negated)
 
     def _member(self, letter: str) -> int:
         member = next(self._letters, "") if letter == "\\" else letter
@@ -151,5 +142,5 @@ class _Reader:
         return ord(member)
 
 
-def _exactly(letter: str) -> Step:
-    return letters([(ord(letter), ord(letter))])
+def _exactly(letter: str) -> regex.Step:
+    return regex.letters([(ord(letter), ord(letter))])

@@ -15,31 +15,19 @@ from kraftops_cli.dump_log.summaries.text import summary_text
 from kraftops_terminal import live
 from kraftops_terminal.console import Console
 from kraftops_terminal.escaping import escaped
-from kraftops_terminal.live import (
-    PAGE_KEYS,
-    Keys,
-    LiveState,
-    Subject,
-    entered,
-    foot,
-    framed,
-    has_words,
-    page_lines,
-    placed,
-)
 from kraftops_terminal.widths import cut
 
 _MOST_STEPS = 600  # of the history: more than the widest screen has columns
-_PROBLEMS = PAGE_KEYS[:1]
-_KEYS: Keys = (("↵", "log"), *_PROBLEMS)
+_PROBLEMS = live.PAGE_KEYS[:1]
+_KEYS: live.Keys = (("↵", "log"), *_PROBLEMS)
 _HEAD = 3  # lines above the table
 _LEAST = 4  # lines of a table beside its logs: head, total, those that are not shown
-ALL = Subject("logs")
+ALL = live.Subject("logs")
 """The page of all about each log."""
 
 
 @dataclass(frozen=True, slots=True)
-class FollowState(LiveState):
+class FollowState(live.LiveState):
     """What is drawn: the fields of logs as counted at a *time* in seconds, and what keys chose."""
 
     logs: tuple[Fields, ...] = ()
@@ -91,7 +79,9 @@ def _sorted(state: FollowState) -> FollowState:
 
 _ACTS: dict[str, Callable[[FollowState], FollowState]] = {
     "s": _sorted,
-    "enter": lambda state: entered(state, [Subject("log", _name(log)) for log in _logs(state)]),
+    "enter": lambda state: live.entered(
+        state, [live.Subject("log", _name(log)) for log in _logs(state)]
+    ),
     "p": live.PAGES["p"],
 }
 
@@ -107,9 +97,9 @@ def frame(
         keys = (*_KEYS, ("s", f"sort: {state.sort}"))
         state, lines = _table(state, console, room, has_keys=has_keys)
     else:
-        lines, state = page_lines(state, console, (columns, room), _page(state, console))
-    last = foot(state, console, columns, keys, has_keys=has_keys)
-    return framed([*_head(state, console, columns), "", *lines], [last], rows), state
+        lines, state = live.page_lines(state, console, (columns, room), _page(state, console))
+    last = live.foot(state, console, columns, keys, has_keys=has_keys)
+    return live.framed([*_head(state, console, columns), "", *lines], [last], rows), state
 
 
 def _head(state: FollowState, console: Console, columns: int) -> list[str]:
@@ -127,7 +117,7 @@ def _head(state: FollowState, console: Console, columns: int) -> list[str]:
 
 def _logs(state: FollowState) -> list[Fields]:
     """Return the logs that the filter leaves, in their order."""
-    return in_order((log for log in state.logs if has_words(state, _name(log))), state.sort)
+    return in_order((log for log in state.logs if live.has_words(state, _name(log))), state.sort)
 
 
 def _name(log: Fields) -> str:
@@ -140,7 +130,7 @@ def _table(
     logs = _logs(state)
     lines: list[str] = []
     for least in (_LEAST, _LEAST + 1):  # the columns that have no room take a line, or two
-        state = placed(state, max(room - least, 1), len(logs))
+        state = live.placed(state, max(room - least, 1), len(logs))
         chosen = state.cursor if has_keys else None
         text = logs_text(logs, console, top=state.room, skip=state.top, chosen=chosen)
         lines = text.splitlines()

@@ -12,14 +12,7 @@ from kraftops.dump.small_files import small_file
 from kraftops.errors import SourceError
 from kraftops.findings.catalogue import with_cure
 from kraftops.findings.finding import Evidence, Finding, Place, Severity, stop_finding
-from kraftops.server.loader.load_plan import (
-    CHECKPOINTS,
-    CLEAN_SHUTDOWN,
-    HIGH_WATERMARK,
-    LOG_START,
-    REMOTE_INDEXES,
-    parse_folder_name,
-)
+from kraftops.server.loader import load_plan
 from kraftops.server.log_directory import LogDirectory, read_log_directory
 
 
@@ -27,7 +20,7 @@ def log_directory_findings(directory: LogDirectory) -> Iterator[Finding]:
     """Yield what is wrong with the files that a broker writes beside its partitions."""
     plan = directory.plan
     damaged = {damage.name: damage for damage in plan.damaged}
-    for name in CHECKPOINTS:
+    for name in load_plan.CHECKPOINTS:
         path = os.path.join(directory.path, name)
         if name in damaged:
             yield damaged_checkpoint(damaged[name], directory.path)
@@ -43,7 +36,7 @@ def log_directory_findings(directory: LogDirectory) -> Iterator[Finding]:
         place = Place(directory=directory.path)
         yield Finding("no-segments", Severity.NOTE, reason, place, is_possible=True)
     if plan.was_clean:
-        yield from _marker_findings(os.path.join(directory.path, CLEAN_SHUTDOWN))
+        yield from _marker_findings(os.path.join(directory.path, load_plan.CLEAN_SHUTDOWN))
 
 
 def misnamed_findings(directory: LogDirectory) -> Iterator[Finding]:
@@ -51,8 +44,8 @@ def misnamed_findings(directory: LogDirectory) -> Iterator[Finding]:
     if directory.meta is None:  # a copy of partitions, or a tier
         return
     folder = directory.folder
-    for name in sorted(folder.directories - {REMOTE_INDEXES}):
-        if parse_folder_name(name) is None:
+    for name in sorted(folder.directories - {load_plan.REMOTE_INDEXES}):
+        if load_plan.parse_folder_name(name) is None:
             yield _misnamed(
                 "unknown-directory",
                 "it is not the directory of a partition: a broker stops",
@@ -60,7 +53,7 @@ def misnamed_findings(directory: LogDirectory) -> Iterator[Finding]:
                 name,
                 "move it, or use a directory below the mount point",
             )
-    for name in filter(parse_folder_name, sorted(folder.files)):
+    for name in filter(load_plan.parse_folder_name, sorted(folder.files)):
         problem = "a file where a partition's directory belongs"
         yield _misnamed("file-for-partition", problem, directory, name, "move it away")
 
@@ -102,9 +95,9 @@ def missing_partitions(
         if (topic, partition) in elsewhere or (topic, partition) not in again:
             continue
         path = os.path.join(directory.path, f"{topic}-{partition}")
-        end = directory.offset(HIGH_WATERMARK, topic, partition)
-        start = directory.offset(LOG_START, topic, partition) or 0
-        evidence = () if end is None else (Evidence(HIGH_WATERMARK, f"{end}"),)
+        end = directory.offset(load_plan.HIGH_WATERMARK, topic, partition)
+        start = directory.offset(load_plan.LOG_START, topic, partition) or 0
+        evidence = () if end is None else (Evidence(load_plan.HIGH_WATERMARK, f"{end}"),)
         reason = "it is missing" if end is None else f"it is missing, its high watermark was {end}"
         is_live = topic in topics.names
         losses = (Loss(start, end - 1),) if end is not None and end > start else ()

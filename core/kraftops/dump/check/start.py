@@ -26,21 +26,13 @@ from kraftops.findings.finding import (
     unless_forbidden,
 )
 from kraftops.log.files import METADATA_TOPIC
+from kraftops.server.loader import load_plan
 from kraftops.server.loader.contract import (
     NEWEST_RELEASE,
     Consequence,
     LoadOutcome,
     LoadRequest,
     Refusal,
-)
-from kraftops.server.loader.load_plan import (
-    CLEAN_SHUTDOWN,
-    LOG_START,
-    RECOVERY_POINT,
-    DamagedCheckpoint,
-    PartitionLoad,
-    ends_server,
-    possible_consequences,
 )
 from kraftops.server.loader.metadata_log import foretell_metadata_log
 from kraftops.server.loader.partition import foretell_partition
@@ -82,11 +74,11 @@ class Start:
         return None if any(_differs(first, other) for other in others) else first
 
     @property
-    def load(self) -> PartitionLoad | None:
+    def load(self) -> load_plan.PartitionLoad | None:
         """What the loading means for the log directory; None if that is unknown."""
         if self.outcome is None:
             return None
-        return PartitionLoad.of(os.path.basename(self.path), self.outcome)
+        return load_plan.PartitionLoad.of(os.path.basename(self.path), self.outcome)
 
     def recovery(self, *, is_stopped: bool) -> Recovery:
         if not self.outcomes:
@@ -148,7 +140,7 @@ class Start:
             evidence.append(Evidence(index, "its last entry leads beyond the log"))
         log_start = outcome.log_start_offset or 0
         if log_start > last:
-            evidence.append(Evidence(LOG_START, f"the log starts at offset {log_start}"))
+            evidence.append(Evidence(load_plan.LOG_START, f"the log starts at offset {log_start}"))
         place = Place(file=self.path)
         if outcome.cuts:
             cut = outcome.cuts[0]
@@ -209,8 +201,8 @@ def foretold(
         stops = [was_clean]
     tierings = [False, True] if settings.is_tiered is None else [settings.is_tiered]
     name = os.path.basename(os.path.abspath(files.path))
-    log_start = directory.offset(LOG_START, files.topic, files.partition) or 0
-    recovery_point = directory.offset(RECOVERY_POINT, files.topic, files.partition) or 0
+    log_start = directory.offset(load_plan.LOG_START, files.topic, files.partition) or 0
+    recovery_point = directory.offset(load_plan.RECOVERY_POINT, files.topic, files.partition) or 0
     interval = settings.index_interval_bytes
     outcomes = [
         foretell_partition(
@@ -246,7 +238,7 @@ def recovering_cure(
     return Cure(
         "remove the clean shutdown marker, so that the start recovers the log: it then ends at"
         f" offset {recovered.end_offset}",
-        (f"rm {shlex.quote(os.path.join(directory.path, CLEAN_SHUTDOWN))}",),
+        (f"rm {shlex.quote(os.path.join(directory.path, load_plan.CLEAN_SHUTDOWN))}",),
     )
 
 
@@ -259,13 +251,13 @@ def expected_start(
     inside of a segment (`UnifiedLog.maybeIncrementLogStartOffset`). After a kill the checkpoint is
     up to a minute old.
     """
-    if LOG_START not in directory.plan.offsets:
+    if load_plan.LOG_START not in directory.plan.offsets:
         return None
-    log_start = directory.offset(LOG_START, topic, partition)
+    log_start = directory.offset(load_plan.LOG_START, topic, partition)
     is_certain = log_start is not None and directory.plan.was_clean
     if not is_certain and (first_epoch is None or first_epoch >= (log_start or 0)):
         return None if first_epoch is None else (first_epoch, LEADER_EPOCHS)
-    return None if log_start is None else (log_start, LOG_START)
+    return None if log_start is None else (log_start, load_plan.LOG_START)
 
 
 def placed(
@@ -320,7 +312,7 @@ class DirectoryLoads(NamedTuple):
     """A log directory and what the loading of its partitions means, as far as it is known."""
 
     directory: LogDirectory
-    loads: Sequence[PartitionLoad]
+    loads: Sequence[load_plan.PartitionLoad]
 
     @property
     def failures(self) -> list[str]:
@@ -341,7 +333,7 @@ class DirectoryLoads(NamedTuple):
         """
         # A check of partitions ignores what else lies in a directory.
         plan = replace(self.directory.plan, refusal=None)
-        consequences = possible_consequences(plan, self.loads)
+        consequences = load_plan.possible_consequences(plan, self.loads)
         if self.directory.is_metadata and consequences != {Consequence.LOADS}:
             return frozenset({Consequence.BROKER_DIES})
         return consequences
@@ -378,10 +370,11 @@ def server_findings(
         if Consequence.DIRECTORY_OFFLINE in loads.consequences
     }
     paths = {loads.directory.path for loads in directories}
-    is_last = is_whole_server and ends_server(offline, paths, "")
+    is_last = is_whole_server and load_plan.ends_server(offline, paths, "")
     for directory, loads in directories:
         refused = (
-            PartitionLoad(name, Consequence.BROKER_DIES) for name in names_twice[directory.path]
+            load_plan.PartitionLoad(name, Consequence.BROKER_DIES)
+            for name in names_twice[directory.path]
         )
         failed = DirectoryLoads(directory, [*loads, *refused])
         consequences = failed.consequences
@@ -412,7 +405,7 @@ def server_findings(
         )
 
 
-def damaged_checkpoint(checkpoint: DamagedCheckpoint, directory: str) -> Finding:
+def damaged_checkpoint(checkpoint: load_plan.DamagedCheckpoint, directory: str) -> Finding:
     """Return the finding about a checkpoint of a log directory, which a start takes as empty."""
     is_note = checkpoint.consequence is Consequence.LOADS
     path = os.path.join(directory, checkpoint.name)

@@ -13,35 +13,16 @@ from typing import Any
 from kraftops.errors import DecodeError
 from kraftops.java.text import json_string
 from kraftops.log.batch import Record
-from kraftops.records.decoder import (
-    DecoderOptions,
-    ReadLabel,
-    ReadMeaning,
-    ReadTexts,
-    ShownMessages,
-    Texts,
-    bounded_meaning,
-    bounded_texts,
-    unread_meaning,
-)
+from kraftops.records import decoder
 from kraftops.records.dialects import KAFKA_DIALECT, Dialect, dialect, type_name
 from kraftops.records.meaning import BASE64, Label, Meaning, Unknown, base64_of, unknown_label
 from kraftops.records.metadata import payload_text, read_body
-from kraftops.records.secrets.rules import (
-    BROKER,
-    CONFIGURATION,
-    LISTENER_MECHANISM_CONFIGS,
-    REDACTED,
-    SECRET_FIELDS,
-    is_secret_config,
-    may_hold_secrets,
-    public_configs,
-)
+from kraftops.records.secrets import rules
 from kraftops.schema.compile import compiled
 from kraftops.schema.message import Message
 from kraftops.uuids import to_text
 
-_REDACTED = json_string(REDACTED.encode())
+_REDACTED = json_string(rules.REDACTED.encode())
 _ID_COLUMNS = ("topicId", "partitionId", "brokerId")
 _BROKER_ID = {"FenceBrokerRecord": "id", "UnfenceBrokerRecord": "id"}
 _ID_SLOTS = {column: slot for slot, column in enumerate(_ID_COLUMNS)}  # of the compiled engine
@@ -77,14 +58,14 @@ class FramedDecoder:
         """The framing of values; raises `UsageError` where there is no such dialect."""
         return dialect(self.dialect)
 
-    def configured(self, options: DecoderOptions) -> FramedDecoder:
+    def configured(self, options: decoder.DecoderOptions) -> FramedDecoder:
         return replace(self, dialect=options.dialect) if self.has_dialects else self
 
     def type_names(self) -> Iterable[str]:
         return map(type_name, self.framing.messages.values())
 
-    def shown_messages(self) -> ShownMessages:
-        return ShownMessages(values=self.framing.messages.values())
+    def shown_messages(self) -> decoder.ShownMessages:
+        return decoder.ShownMessages(values=self.framing.messages.values())
 
     def type_reader(self) -> Callable[[Record], str | None]:
         framing = self.framing
@@ -98,7 +79,7 @@ class FramedDecoder:
 
         return read
 
-    def label_reader(self) -> ReadLabel:
+    def label_reader(self) -> decoder.ReadLabel:
         framing = self.framing
 
         def label(record: Record) -> Label:
@@ -115,7 +96,7 @@ class FramedDecoder:
         message = None if number is None else self.framing.messages.get(number)
         return Label(type_name(message), version) if message else unknown_label(number, version)
 
-    def head_reader(self) -> ReadMeaning:
+    def head_reader(self) -> decoder.ReadMeaning:
         """Return a function to kind, type and version of a record."""
         kind, framing = self.name, self.framing
 
@@ -126,17 +107,19 @@ class FramedDecoder:
                 return Meaning(kind)
             return Meaning(kind, *self.label_of(frame.type, frame.version))
 
-        return bounded_meaning(kind, meaning)
+        return decoder.bounded_meaning(kind, meaning)
 
-    def meaning_reader(self, *, show_secrets: bool) -> ReadMeaning:
+    def meaning_reader(self, *, show_secrets: bool) -> decoder.ReadMeaning:
         kind, framing = self.name, self.framing
 
         def unread(record: Record, unknown: Unknown) -> Meaning:
-            meaning = unread_meaning(kind, record, unknown.reason, unknown.type, unknown.version)
+            meaning = decoder.unread_meaning(
+                kind, record, unknown.reason, unknown.type, unknown.version
+            )
             message = None if unknown.type is None else framing.messages.get(unknown.type)
             if message is None:
                 return meaning
-            if not show_secrets and may_hold_secrets(message.name):
+            if not show_secrets and rules.may_hold_secrets(message.name):
                 meaning = meaning._replace(value=_REDACTED, value_encoding=None)
             return meaning._replace(type=type_name(message))
 
@@ -169,18 +152,18 @@ class FramedDecoder:
                 None if record.key is None else BASE64,
             )
 
-        return bounded_meaning(kind, meaning)
+        return decoder.bounded_meaning(kind, meaning)
 
-    def text_reader(self) -> ReadTexts:
+    def text_reader(self) -> decoder.ReadTexts:
         """Return a function to Kafka's text of a record, which shows only the value."""
         framing, text, lead = self.framing, self.payload_text, self.error_lead
 
-        def texts(record: Record, overrun: str) -> Texts:
+        def texts(record: Record, overrun: str) -> decoder.Texts:
             if overrun:
                 return None, f"{lead} {record.offset}, skipping. {overrun}"
             return None, text(record.value, record.offset, framing)
 
-        return bounded_texts(texts)
+        return decoder.bounded_texts(texts)
 
     def native_description(self) -> dict[str, Any]:
         framing, templates = self.framing, self.templates()
@@ -195,7 +178,7 @@ class FramedDecoder:
                     "message": message,
                     "slots": _slots(message),
                     "secret": _native_secrets(message),
-                    "configs": _native_configs() if message.name == CONFIGURATION else None,
+                    "configs": _native_configs() if message.name == rules.CONFIGURATION else None,
                     "text": templates.get(number),
                 }
                 for number, message in framing.messages.items()
@@ -220,11 +203,11 @@ def _integer(value: object) -> int | None:
 
 
 def _secret_fields(message: Message, data: Mapping[str, object]) -> frozenset[str]:
-    if message.name == CONFIGURATION:
+    if message.name == rules.CONFIGURATION:
         code = data["resourceType"]
         assert isinstance(code, int)
-        return frozenset({"value"} if is_secret_config(code, str(data["name"])) else ())
-    return SECRET_FIELDS.get(message.name, frozenset())
+        return frozenset({"value"} if rules.is_secret_config(code, str(data["name"])) else ())
+    return rules.SECRET_FIELDS.get(message.name, frozenset())
 
 
 @cache
@@ -241,18 +224,18 @@ def _renderer(
 
 def _slots(message: Message) -> list[tuple[str, int]]:
     slots = [(field, _ID_SLOTS[column]) for column, field in id_fields(message).items()]
-    if message.name != CONFIGURATION:
+    if message.name != rules.CONFIGURATION:
         return slots
     return [*slots, ("name", _NAME_SLOT), ("resourceType", _RESOURCE_TYPE_SLOT)]
 
 
 def _native_configs() -> tuple[dict[int, list[str]], int, Sequence[str]]:
     """Return the public keys by type of resource, the type of servers, and keys of mechanisms."""
-    public = {code: [*names] for code, names in public_configs().items()}
-    return public, BROKER, LISTENER_MECHANISM_CONFIGS
+    public = {code: [*names] for code, names in rules.public_configs().items()}
+    return public, rules.BROKER, rules.LISTENER_MECHANISM_CONFIGS
 
 
 def _native_secrets(message: Message) -> list[str]:
-    if message.name == CONFIGURATION:
+    if message.name == rules.CONFIGURATION:
         return ["value"]
-    return sorted(SECRET_FIELDS.get(message.name, ()))
+    return sorted(rules.SECRET_FIELDS.get(message.name, ()))

@@ -15,17 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from kraftops.errors import DecodeError, Underflow
 from kraftops.log.batch import Record
 from kraftops.memo import Memo
-from kraftops.records.decoder import (
-    DecoderOptions,
-    ReadLabel,
-    ReadMeaning,
-    ReadTexts,
-    ShownMessages,
-    Texts,
-    bounded_meaning,
-    bounded_texts,
-    unread_meaning,
-)
+from kraftops.records import decoder
 from kraftops.records.dialects import snake_case
 from kraftops.records.meaning import Decoded, Label, Meaning, Unknown, unknown_label, unknown_name
 from kraftops.schema.codegen.values import base64_text
@@ -71,7 +61,7 @@ class KeyedDecoder:
         """Whether records tell the ids of topics by name."""
         return False
 
-    def configured(self, options: DecoderOptions) -> KeyedDecoder:  # noqa: ARG002 - nothing to choose
+    def configured(self, options: decoder.DecoderOptions) -> KeyedDecoder:  # noqa: ARG002 - nothing to choose
         return self
 
     def messages(self) -> _Messages:
@@ -87,10 +77,10 @@ class KeyedDecoder:
     def type_names(self) -> Iterable[str]:
         return self.numbered_names().values()
 
-    def shown_messages(self) -> ShownMessages:
+    def shown_messages(self) -> decoder.ShownMessages:
         keys, values = zip(*self.messages().values(), strict=True)
         embedded = _embedded_messages(self.embedded) if self.embedded else {}
-        return ShownMessages(keys, values, embedded)
+        return decoder.ShownMessages(keys, values, embedded)
 
     def type_reader(self) -> Callable[[Record], str | None]:
         """Return a function to the type of a record, by the first bytes of its key."""
@@ -101,7 +91,7 @@ class KeyedDecoder:
 
         return read
 
-    def label_reader(self) -> ReadLabel:
+    def label_reader(self) -> decoder.ReadLabel:
         """Return a function to the label of a record, by the first bytes of key and value."""
         labels = Memo(self._label)
 
@@ -117,7 +107,7 @@ class KeyedDecoder:
         name = self.numbered_names().get(-1 if number is None else number)
         return unknown_label(number, version) if name is None else Label(name, version)
 
-    def head_reader(self) -> ReadMeaning:
+    def head_reader(self) -> decoder.ReadMeaning:
         """Return a function to kind, type and version of a record."""
         kind = self.name
         types = Memo(self._key_type)  # most records have one of a few keys
@@ -128,41 +118,45 @@ class KeyedDecoder:
             name = types[record.key]
             return Meaning(kind, name, None if name is None else _head(record.value))
 
-        return bounded_meaning(kind, meaning)
+        return decoder.bounded_meaning(kind, meaning)
 
-    def meaning_reader(self, *, show_secrets: bool) -> ReadMeaning:  # noqa: ARG002 - no secrets
+    def meaning_reader(self, *, show_secrets: bool) -> decoder.ReadMeaning:  # noqa: ARG002 - no secrets
         kind = self.name
 
         def meaning(record: Record) -> Meaning:
             key, value = record.key, record.value
             if key is None:
-                return unread_meaning(kind, record, "a record without a key")
+                return decoder.unread_meaning(kind, record, "a record without a key")
             found_key, found_value = self.decode(key, value)
             if isinstance(found_key, Unknown):
                 version = None if found_key.type is None else _head(value)
-                return unread_meaning(kind, record, found_key.reason, found_key.type, version)
+                return decoder.unread_meaning(
+                    kind, record, found_key.reason, found_key.type, version
+                )
             name = snake_case(found_key.type)
             if isinstance(found_value, Unknown):
-                unread = unread_meaning(kind, record, found_value.reason, None, _head(value))
+                unread = decoder.unread_meaning(
+                    kind, record, found_value.reason, None, _head(value)
+                )
                 key_text, _ = self._field_texts(key, None)
                 return unread._replace(type=name, key=key_text, key_encoding=None)
             key_text, value_text = self._field_texts(key, value)
             version = found_value.version if isinstance(found_value, Decoded) else None
             return Meaning(kind, name, version, key_text, value_text)
 
-        return bounded_meaning(kind, meaning)
+        return decoder.bounded_meaning(kind, meaning)
 
-    def text_reader(self) -> ReadTexts:
+    def text_reader(self) -> decoder.ReadTexts:
         """Return a function to Kafka's texts of a record."""
 
-        def texts(record: Record, overrun: str) -> Texts:
+        def texts(record: Record, overrun: str) -> decoder.Texts:
             if record.key is None:
                 raise DecodeError(f"the record has no key: is {self.name} the right decoder?")
             if overrun:
                 return f"Error at offset {record.offset}, skipping. {overrun}", None
             return self.texts(record.key, record.value, record.offset)
 
-        return bounded_texts(texts)
+        return decoder.bounded_texts(texts)
 
     def native_description(self) -> dict[str, Any]:
         names = self.numbered_names()

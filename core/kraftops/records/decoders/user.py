@@ -9,14 +9,7 @@ from typing import Any
 from kraftops.errors import DecodeError, Underflow
 from kraftops.java.text import decode_utf8
 from kraftops.log.batch import Record
-from kraftops.records.decoder import (
-    DecoderOptions,
-    ReadLabel,
-    ReadMeaning,
-    ReadTexts,
-    ShownMessages,
-    Texts,
-)
+from kraftops.records import decoder
 from kraftops.records.internal_topics import DEFAULT_CLASS, USER
 from kraftops.records.long_text import LongText, is_utf8
 from kraftops.records.meaning import BASE64, Label, Meaning, base64_of
@@ -64,7 +57,7 @@ class UserDecoder:
         """Whether records tell the ids of topics by name."""
         return False
 
-    def configured(self, options: DecoderOptions) -> UserDecoder:
+    def configured(self, options: decoder.DecoderOptions) -> UserDecoder:
         return replace(
             self,
             key_class=options.key_class or self.key_class,
@@ -75,15 +68,15 @@ class UserDecoder:
         """Return no names: records of users have no types."""
         return ()
 
-    def shown_messages(self) -> ShownMessages:
+    def shown_messages(self) -> decoder.ShownMessages:
         """Return no messages: keys and values of users are text."""
-        return ShownMessages()
+        return decoder.ShownMessages()
 
     def type_reader(self) -> Callable[[Record], str | None]:
         """Return a function to None: there are no types."""
         return lambda _: None
 
-    def label_reader(self) -> ReadLabel:
+    def label_reader(self) -> decoder.ReadLabel:
         """Return a function to the same label for all records."""
         label = self.label_of(None, None)
         return lambda _: label
@@ -91,11 +84,11 @@ class UserDecoder:
     def label_of(self, number: int | None, version: int | None) -> Label:  # noqa: ARG002 - there are no types
         return Label(self.name, None)
 
-    def head_reader(self) -> ReadMeaning:
+    def head_reader(self) -> decoder.ReadMeaning:
         meaning = Meaning(self.name)
         return lambda _: meaning
 
-    def meaning_reader(self, *, show_secrets: bool) -> ReadMeaning:  # noqa: ARG002 - the secrets are unknown
+    def meaning_reader(self, *, show_secrets: bool) -> decoder.ReadMeaning:  # noqa: ARG002 - the secrets are unknown
         """Return a function to key and value as text, or as base64 if they are not text."""
         name = self.name
         shown_key = _text_reader(self.key_class)
@@ -110,11 +103,11 @@ class UserDecoder:
 
         return meaning
 
-    def text_reader(self) -> ReadTexts:
+    def text_reader(self) -> decoder.ReadTexts:
         """Return a function to Kafka's texts of a record."""
         key_text, value_text = _text_by(self.key_class), _text_by(self.value_class)
 
-        def texts(record: Record, overrun: str) -> Texts:
+        def texts(record: Record, overrun: str) -> decoder.Texts:
             if overrun:
                 raise DecodeError(overrun)
             _, _, key, value, _ = record

@@ -17,18 +17,8 @@ from itertools import groupby
 
 from kraftops.errors import DecodeError
 from kraftops.memo import Memo
+from kraftops.schema.codegen import values
 from kraftops.schema.codegen.source import Source, fixed_runs
-from kraftops.schema.codegen.values import (
-    CODES,
-    DOUBLE_TEXTS,
-    INTS,
-    STRING_TEXTS,
-    UUID_TEXTS,
-    WIDTHS,
-    array_texts,
-    base64_text,
-    value_renderers,
-)
 from kraftops.schema.message import Field, Message, absent_tags, present
 from kraftops.uuids import to_text
 from kraftops.varint import read_uvarint
@@ -62,13 +52,13 @@ class _Generator:
         self._source = Source(
             {
                 "BOOL": ("false", "true"),
-                "DOUBLE": DOUBLE_TEXTS,
-                "STRING": STRING_TEXTS,
-                "UUID": UUID_TEXTS,
+                "DOUBLE": values.DOUBLE_TEXTS,
+                "STRING": values.STRING_TEXTS,
+                "UUID": values.UUID_TEXTS,
                 "DecodeError": DecodeError,
                 "Memo": Memo,
                 "read_uvarint": read_uvarint,
-                **value_renderers(is_flexible=self._is_flexible),
+                **values.value_renderers(is_flexible=self._is_flexible),
             }
         )
 
@@ -94,7 +84,7 @@ class _Generator:
         """Return the index of the first field of the tail, which is looked up as a whole."""
         for index, field in enumerate(wire):
             is_simple = field.is_fixed or (field.type == "string" and not field.array)
-            is_run = field.array and field.type in CODES and self._is_flexible
+            is_run = field.array and field.type in values.CODES and self._is_flexible
             if not (is_simple or is_run):
                 return index
         index = len(wire)
@@ -143,7 +133,7 @@ class _Generator:
         return texts
 
     def _add_fixed(self, depth: int, run: list[Field]) -> list[str]:
-        layout = struct.Struct(">" + "".join(CODES[field.type] for field in run))
+        layout = struct.Struct(">" + "".join(values.CODES[field.type] for field in run))
         names = [self._source.name("v") for _ in run]
         unpack = self._source.name("unpack", layout.unpack_from)
         self._source.add(depth, f"{', '.join(names)}, = {unpack}(b, {self._here()})")
@@ -158,7 +148,7 @@ class _Generator:
         """Add code that reads a field of variable width; return its text."""
         add = self._source.add
         text = self._source.name("v")
-        if field.array and field.type not in CODES:
+        if field.array and field.type not in values.CODES:
             self._add_array(depth, field, text)
         elif field.array:
             self._add_fixed_array(depth, field, text)
@@ -175,7 +165,7 @@ class _Generator:
         elif field.type == "string":
             self._add_string(depth, field, text, inline=inline)
         else:
-            show = self._source.name("show", self._overrides.get(field.name, base64_text))
+            show = self._source.name("show", self._overrides.get(field.name, values.base64_text))
             add(depth, f"{text}, p = bytes_text(b, {self._here()}, {field.nullable}, {show})")
         self._offset = 0
         return f"{{{text}}}"
@@ -197,12 +187,12 @@ class _Generator:
     def _add_fixed_array(self, depth: int, field: Field, text: str) -> None:
         """Add code that sets *text* to an array of numbers or UUIDs; short ones are looked up."""
         add = self._source.add
-        width = WIDTHS[field.type]
+        width = values.WIDTHS[field.type]
         call = f"{text}, p = fixed_array(b, {self._here()}, {field.nullable}, {field.type!r})"
         if not self._is_flexible:
             add(depth, call)
             return
-        memo = self._source.name("array", array_texts(field.type))
+        memo = self._source.name("array", values.array_texts(field.type))
         add(depth, f"n = b[{self._here()}]", "if 0 < n < 128:")
         add(depth + 1, f"s = {self._here(1)}", f"p = s + {width} * n - {width}")
         add(depth + 1, f"{text} = {memo}[b[s:p]]")
@@ -275,7 +265,7 @@ class _Generator:
         default = repr(_default_text(field, self._version))
         if expression.startswith("{v"):  # a name alone: no need to format it twice
             text = expression[1:-1]
-            if field.type in INTS and not field.array:
+            if field.type in values.INTS and not field.array:
                 default = repr(field.default)
         else:
             text = "x"

@@ -8,17 +8,8 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from kraftops.dump.scan.arrow import LEAST_MS, MOST_MS
+from kraftops.query.conditions import syntax
 from kraftops.query.conditions.parser import parse_condition
-from kraftops.query.conditions.syntax import (
-    And,
-    Compare,
-    Condition,
-    Literal,
-    OneOf,
-    Path,
-    conjuncts,
-    text_of,
-)
 from kraftops.query.filters import Filter, normal_type
 from kraftops.query.where import value_range
 
@@ -75,20 +66,20 @@ def pushed(narrowed: Filter, condition: SparkFilter) -> tuple[Filter, bool]:
 
 
 def _with_condition(narrowed: Filter, column: str, name: str, value: Any) -> Filter:
-    path, kind = Path((column,)), _COLUMNS[column]
+    path, kind = syntax.Path((column,)), _COLUMNS[column]
     values = value if name == "In" else (value,)
     if not all(type(operand) is kind for operand in values):
         return narrowed
-    added: Condition
+    added: syntax.Condition
     if name == "In" and values:
-        added = OneOf(path, tuple(map(Literal, values)))
+        added = syntax.OneOf(path, tuple(map(syntax.Literal, values)))
     elif name == "EqualTo" or (name in _SIGNS and kind is int):
-        added = Compare(path, _SIGNS[name], Literal(value))
+        added = syntax.Compare(path, _SIGNS[name], syntax.Literal(value))
     else:
         return narrowed
     if narrowed.where:
-        added = And((*conjuncts(parse_condition(narrowed.where)), added))
-    return replace(narrowed, where=text_of(added))
+        added = syntax.And((*syntax.conjuncts(parse_condition(narrowed.where)), added))
+    return replace(narrowed, where=syntax.text_of(added))
 
 
 def pushed_text(taken: Iterable[SparkFilter], evaluated: Iterable[SparkFilter]) -> str:

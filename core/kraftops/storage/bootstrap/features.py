@@ -6,19 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from kraftops.errors import UsageError
 from kraftops.java.numbers import parse_integer
-from kraftops.storage.bootstrap.releases import (
-    FEATURES,
-    KRAFT_VERSION,
-    LATEST_PRODUCTION,
-    METADATA_VERSION,
-    METADATA_VERSIONS,
-    UNSTABLE,
-    Level,
-    MetadataVersion,
-    by_level,
-    default_level,
-    level_of,
-)
+from kraftops.storage.bootstrap import releases
 
 _QUORUM_FLAGS = "--standalone, --initial-controllers, or --no-initial-controllers"
 
@@ -43,8 +31,8 @@ def parse_levels(arguments: Iterable[str]) -> dict[str, int]:
 
 
 def chosen_version(
-    release: MetadataVersion | None, levels: Mapping[str, int], *, unstable: bool
-) -> MetadataVersion:
+    release: releases.MetadataVersion | None, levels: Mapping[str, int], *, unstable: bool
+) -> releases.MetadataVersion:
     """Return the metadata version to format with.
 
     Args:
@@ -55,27 +43,28 @@ def chosen_version(
     Raises:
         UsageError: the version does not exist, or is not allowed.
     """
-    level = levels.get(METADATA_VERSION)
+    level = levels.get(releases.METADATA_VERSION)
     if level is None:
-        return release or (UNSTABLE if unstable else LATEST_PRODUCTION)
+        return release or (releases.UNSTABLE if unstable else releases.LATEST_PRODUCTION)
     if release is not None:
         raise UsageError(
-            f"Use --release-version instead of --feature {METADATA_VERSION}=X to avoid ambiguity."
+            f"Use --release-version instead of --feature {releases.METADATA_VERSION}=X to avoid "
+            "ambiguity."
         )
-    version = by_level(level)
+    version = releases.by_level(level)
     if version is None:
-        first, last = METADATA_VERSIONS[0].level, METADATA_VERSIONS[-1].level
+        first, last = releases.METADATA_VERSIONS[0].level, releases.METADATA_VERSIONS[-1].level
         raise UsageError(
             f"No MetadataVersion with feature level {level}. "
             f"Valid feature levels are from {first} to {last}."
         )
-    if version is UNSTABLE and not unstable:
-        raise UsageError(f"{METADATA_VERSION} {version.name} is not yet stable.")
+    if version is releases.UNSTABLE and not unstable:
+        raise UsageError(f"{releases.METADATA_VERSION} {version.name} is not yet stable.")
     return version
 
 
 def chosen_levels(
-    version: MetadataVersion, levels: Mapping[str, int], *, is_dynamic: bool
+    version: releases.MetadataVersion, levels: Mapping[str, int], *, is_dynamic: bool
 ) -> dict[str, int]:
     """Return the level of every feature of a cluster formatted at *version*.
 
@@ -87,17 +76,19 @@ def chosen_levels(
     Raises:
         UsageError: a level is not possible, with Kafka's message.
     """
-    chosen = {name: level for name, level in levels.items() if name != METADATA_VERSION}
+    chosen = {name: level for name, level in levels.items() if name != releases.METADATA_VERSION}
     for name in sorted(chosen):
-        if name not in FEATURES:
-            supported = ", ".join(sorted(FEATURES))
+        if name not in releases.FEATURES:
+            supported = ", ".join(sorted(releases.FEATURES))
             raise UsageError(f"Unsupported feature: {name}. Supported features are: {supported}")
-    chosen[KRAFT_VERSION] = _kraft_version(chosen.get(KRAFT_VERSION), is_dynamic=is_dynamic)
-    for name in FEATURES:
-        chosen.setdefault(name, default_level(name, version.level))
-    chosen[METADATA_VERSION] = version.level
+    chosen[releases.KRAFT_VERSION] = _kraft_version(
+        chosen.get(releases.KRAFT_VERSION), is_dynamic=is_dynamic
+    )
+    for name in releases.FEATURES:
+        chosen.setdefault(name, releases.default_level(name, version.level))
+    chosen[releases.METADATA_VERSION] = version.level
     for name in sorted(chosen):
-        if name != METADATA_VERSION:
+        if name != releases.METADATA_VERSION:
             for dependency, least in _level(name, chosen[name]).requires:
                 if chosen.get(dependency, 0) < least:
                     raise UsageError(
@@ -112,22 +103,22 @@ def _kraft_version(asked: int | None, *, is_dynamic: bool) -> int:
         return 1 if is_dynamic else 0
     if asked == 0 and is_dynamic:
         raise UsageError(
-            f"Cannot set {KRAFT_VERSION} to 0 if controller.quorum.voters is empty and one of the "
-            f"flags {_QUORUM_FLAGS} is used. For dynamic controllers support, try removing the "
-            f"--feature flag for {KRAFT_VERSION}."
+            f"Cannot set {releases.KRAFT_VERSION} to 0 if controller.quorum.voters is empty and one"
+            f" of the flags {_QUORUM_FLAGS} is used. For dynamic controllers support, try removing"
+            f" the --feature flag for {releases.KRAFT_VERSION}."
         )
     if asked > 0 and not is_dynamic:
         raise UsageError(
-            f"Cannot set {KRAFT_VERSION} to {asked} unless controller.quorum.voters is empty and "
-            f"one of the flags {_QUORUM_FLAGS} is used. For dynamic controllers support, try using "
-            f"one of {_QUORUM_FLAGS} and removing controller.quorum.voters."
+            f"Cannot set {releases.KRAFT_VERSION} to {asked} unless controller.quorum.voters is"
+            f" empty and one of the flags {_QUORUM_FLAGS} is used. For dynamic controllers support,"
+            f" try using one of {_QUORUM_FLAGS} and removing controller.quorum.voters."
         )
     return asked
 
 
-def _level(name: str, level: int) -> Level:
+def _level(name: str, level: int) -> releases.Level:
     try:
-        return level_of(name, level)
+        return releases.level_of(name, level)
     except KeyError:
         raise UsageError(f"No feature:{name} with feature level {level}") from None
 
@@ -147,14 +138,14 @@ def dependencies(argument: str) -> tuple[str, tuple[str, ...]]:
     level = parse_integer(text, 16)
     if level is None:
         raise UsageError(f"Invalid version format: {text} for feature {name}")
-    if name == METADATA_VERSION:
-        if by_level(level) is None:
-            raise UsageError(f"Unknown {METADATA_VERSION} {level}")
+    if name == releases.METADATA_VERSION:
+        if releases.by_level(level) is None:
+            raise UsageError(f"Unknown {releases.METADATA_VERSION} {level}")
         return level_text(name, level), ()
-    if name not in FEATURES:
+    if name not in releases.FEATURES:
         raise UsageError(f"Unknown feature: {name}")
     try:
-        feature_level = level_of(name, level)
+        feature_level = releases.level_of(name, level)
     except KeyError:
         raise UsageError(f"Feature level {level} is not supported for feature {name}") from None
     return level_text(name, level), tuple(level_text(*other) for other in feature_level.requires)
@@ -162,5 +153,5 @@ def dependencies(argument: str) -> tuple[str, tuple[str, ...]]:
 
 def level_text(name: str, level: int) -> str:
     """Return `NAME=LEVEL`, with the release where it is metadata.version."""
-    version = by_level(level) if name == METADATA_VERSION else None
+    version = releases.by_level(level) if name == releases.METADATA_VERSION else None
     return f"{name}={level}" + (f" ({version.name})" if version else "")

@@ -11,31 +11,20 @@ from kraftops.tree.node import Directory, descend
 from kraftops_shell.commands.browser.frame import Layout, body, details, layout
 from kraftops_shell.commands.browser.moments import Moments
 from kraftops_shell.commands.browser.visible import Path, VisibleTree
+from kraftops_terminal import live
 from kraftops_terminal.console import Console
 from kraftops_terminal.escaping import escaped
 from kraftops_terminal.json_text import leaf_text
-from kraftops_terminal.live import (
-    PAGE_KEYS,
-    PAGES,
-    Keys,
-    LiveState,
-    foot,
-    framed,
-    page_lines,
-    part_lines,
-    placed,
-    pressed,
-)
 from kraftops_terminal.live_pages import log_parts
 from kraftops_terminal.widths import cut
 
 _MANY_CHANGES = 100  # that { and } pass at once
 _NODES_A_LOOK = 2000
 """Nodes that are searched between two looks at the keyboard."""
-_KEYS: Keys = (
+_KEYS: live.Keys = (
     ("↵", "open, close"),
     ("[ ]", "back, on"),
-    *PAGE_KEYS,
+    *live.PAGE_KEYS,
     ("n", "next match"),
     ("{ }", "by 100"),
     ("=", "newest"),
@@ -52,7 +41,7 @@ class Browser:
         self._tree = VisibleTree(moments.root)
         self._console = console
         self._text_of = leaf_text(is_pretty=True, has_color=console.has_color)
-        self._state = LiveState()
+        self._state = live.LiveState()
         self._scrolled = 0
         self._details: tuple[tuple[object, ...], list[str]] = ((), [])
         self._page: tuple[tuple[object, ...], list[str]] = ((), [])
@@ -85,7 +74,7 @@ class Browser:
         place = f"{'paused: Space goes on  ' * self._state.is_paused}{self._moments.line(escaped)}"
         above = [self._console.painted(cut(place, columns), "title")]
         if self._state.subject is not None:
-            lines, self._state = page_lines(
+            lines, self._state = live.page_lines(
                 self._state, self._console, (columns, rows - 3), self._page_lines(columns)
             )
             above += ["", *lines]
@@ -94,16 +83,16 @@ class Browser:
         if self._note and not self._state.is_typing:
             last = self._console.painted(cut(self._note, columns), "warning")
         else:
-            keys = _KEYS if self._state.subject is None else PAGE_KEYS
-            last = foot(self._state, self._console, columns, keys)
-        return framed(above, [last], rows)
+            keys = _KEYS if self._state.subject is None else live.PAGE_KEYS
+            last = live.foot(self._state, self._console, columns, keys)
+        return live.framed(above, [last], rows)
 
     def press(self, key: str, is_interrupted: Callable[[], bool]) -> None:
         """Do what a key says; a search ends when *is_interrupted* says so."""
         is_typed, is_page = self._state.is_typing, self._state.subject is not None
         before = self._state.cursor
         self._note = ""
-        self._state = pressed(self._state, key, PAGES)
+        self._state = live.pressed(self._state, key, live.PAGES)
         if self._state.cursor != before:
             self._scrolled = 0
         if is_page or self._state.subject is not None:
@@ -130,7 +119,7 @@ class Browser:
         return is_search
 
     def _tree_lines(self, parts: Layout) -> list[str]:
-        self._state = placed(self._state, parts.tree[1], len(self._tree))
+        self._state = live.placed(self._state, parts.tree[1], len(self._tree))
         top = self._state.top
         about = self._details_of(parts.details[0])
         if self._scrolled >= len(about):
@@ -148,7 +137,7 @@ class Browser:
             try:
                 now, last = image.provenance.timestamp, image.offset
                 answer = log_parts(subject, image, self._moments.log, now, last)
-                lines = part_lines(self._console, columns, [*answer])
+                lines = live.part_lines(self._console, columns, [*answer])
             except KraftopsError as error:
                 lines = [escaped(error.message)]
             self._page = key, lines

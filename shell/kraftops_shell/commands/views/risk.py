@@ -14,13 +14,7 @@ from kraftops.views import skew as loads
 from kraftops.views import what_if as losses
 from kraftops.views.skew import Share
 from kraftops.views.what_if import Loss, brokers_in, fenced_brokers, loss_of
-from kraftops_shell.commands.views.printing import (
-    asks_for_csv,
-    check_forms,
-    print_csv,
-    print_json,
-    print_rows,
-)
+from kraftops_shell.commands.views import printing
 from kraftops_shell.commands.views.tables import require_brokers
 from kraftops_shell.grammar.arguments import BadLineError, Call, number_of
 from kraftops_shell.session.session import Session
@@ -40,7 +34,7 @@ _TEXTS = {
 
 def what_if(session: Session, call: Call) -> None:
     """Print what the loss of brokers or racks would do."""
-    check_forms(call)
+    printing.check_forms(call)
     limit = number_of(call, "--limit")
     image = session.source.image
     brokers = set(map(_broker_id, _list_of(call, "--lose")))
@@ -59,8 +53,8 @@ def what_if(session: Session, call: Call) -> None:
                 **_data(loss, racks, limit),
             }
         )
-    elif asks_for_csv(call):
-        print_csv(session, call, losses.PARTITION_COLUMNS, _rows(loss, limit))
+    elif printing.asks_for_csv(call):
+        printing.print_csv(session, call, losses.PARTITION_COLUMNS, _rows(loss, limit))
     else:
         for line in (f"{session.source.moment}.", *_headlines(loss, fenced)):
             session.line(line)
@@ -68,10 +62,10 @@ def what_if(session: Session, call: Call) -> None:
             return
         most = _MOST if limit is None else limit
         session.out("\n")
-        print_rows(session, losses.TOPIC_COLUMNS, loss.topics[:most])
+        printing.print_rows(session, losses.TOPIC_COLUMNS, loss.topics[:most])
         _print_more(session, len(loss.topics) - most, "topics")
         session.out("\n")
-        print_rows(session, losses.PARTITION_COLUMNS, _rows(loss, most))
+        printing.print_rows(session, losses.PARTITION_COLUMNS, _rows(loss, most))
         _print_more(session, len(loss.hits) - most, "partitions")
 
 
@@ -81,13 +75,13 @@ def _rows(loss: Loss, limit: int | None) -> Iterator[tuple[object, ...]]:
 
 def skew(session: Session, call: Call) -> None:
     """Print leaders and replicas of brokers and racks, with bars."""
-    check_forms(call)
+    printing.check_forms(call)
     shares = loads.skew(session.source.image)
     if call.is_json:
-        print_json(session, call, "shares", loads.COLUMNS, shares)
+        printing.print_json(session, call, "shares", loads.COLUMNS, shares)
         return
-    if asks_for_csv(call):
-        print_csv(session, call, loads.COLUMNS, shares)
+    if printing.asks_for_csv(call):
+        printing.print_csv(session, call, loads.COLUMNS, shares)
         return
     brokers, racks = (
         [share for share in shares if share.of == kind] for kind in ("broker", "rack")
@@ -118,7 +112,7 @@ def _print_shares(session: Session, kind: str, shares: Sequence[Share]) -> None:
             return f"{number_text(value):>{digits}} {bar(value, highest[name], longest)}".rstrip()
         return str(value) if isinstance(value, int) else value
 
-    print_rows(
+    printing.print_rows(
         session, head, [[cell(share, column.name) for column in columns] for share in shares]
     )
 
