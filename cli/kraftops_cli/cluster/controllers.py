@@ -50,15 +50,10 @@ class ControllersOptions(ChangeOptions):
     """The values of the options."""
 
     action: str | None = argument(required=False, type=click.Choice((ADD, REMOVE, REPLACE)))
-    node: int | None = option(
-        "--id", "-i", metavar="ID", type=JavaInteger(), help="The controller."
-    )
-    by: int | None = option(
-        "--by", metavar="ID", type=JavaInteger(), help="Its successor. Default: itself."
-    )
+    node: int | None = option("--id", "-i ID", type=JavaInteger(), help="The controller.")
+    by: int | None = option("--by ID", type=JavaInteger(), help="Its successor. Default: itself.")
     listeners: tuple[Listener, ...] = option(
-        "--listener",
-        metavar="NAME://HOST:PORT",
+        "--listener NAME://HOST:PORT",
         multiple=True,
         callback=lambda _context, _param, texts: tuple(map(_listener, texts)),
         help="A listener of the new voter; may be given more than once.",

@@ -64,8 +64,7 @@ def single_replica_option() -> Any:
 
 def min_isr_option() -> Any:
     return option(
-        "--min-isr",
-        metavar="N",
+        "--min-isr N",
         type=Number(1000, minimum=1),
         help="The brokers' default of min.insync.replicas, where it cannot be seen.",
     )
@@ -73,8 +72,7 @@ def min_isr_option() -> Any:
 
 def throttle_option() -> Any:
     return option(
-        "--throttle",
-        metavar="SIZE",
+        "--throttle SIZE",
         type=Size(1),
         help="Bytes a second that a broker may copy, sent and received, as 50M.",
     )
@@ -83,8 +81,7 @@ def throttle_option() -> Any:
 def stall_option() -> Any:
     """Return a field for the time without progress after which a run ends."""
     return option(
-        "--stall-timeout",
-        metavar="SECONDS",
+        "--stall-timeout SECONDS",
         type=Seconds(),
         default=300.0,
         help=(
@@ -99,20 +96,19 @@ class ClusterOptions:
     """The options that all subcommands have in common."""
 
     bootstrap_server: str | None = option(
-        "--bootstrap-server", "-b", metavar="HOST:PORT,...", help="Addresses of brokers."
+        "--bootstrap-server", "-b HOST:PORT,...", help="Addresses of brokers."
     )
     bootstrap_controller: str | None = option(
-        "--bootstrap-controller", "-C", metavar="HOST:PORT,...", help="Addresses of controllers."
+        "--bootstrap-controller", "-C HOST:PORT,...", help="Addresses of controllers."
     )
     command_config: str | None = option(
-        "--command-config", "-c", metavar="FILE", help="Client properties, for login and TLS."
+        "--command-config", "-c FILE", help="Client properties, for login and TLS."
     )
     expect_cluster_id: str | None = option(
-        "--expect-cluster-id", metavar="ID", help="Refuse a cluster with another id."
+        "--expect-cluster-id ID", help="Refuse a cluster with another id."
     )
     timeout: float | None = option(
-        "--timeout",
-        metavar="SECONDS",
+        "--timeout SECONDS",
         type=Seconds(),
         help="Time for the whole command; without it, there is no limit.",
     )
@@ -123,12 +119,9 @@ class ClusterOptions:
 class TargetOptions(ClusterOptions):
     """Those of subcommands that ask brokers or controllers."""
 
-    config: str | None = option(
-        "--config", metavar="FILE", help="The former name of --command-config."
-    )
+    config: str | None = option("--config FILE", help="The former name of --command-config.")
     timeout: float | None = option(
-        "--timeout",
-        metavar="SECONDS",
+        "--timeout SECONDS",
         type=Seconds(),
         help=(
             "Time for the whole command; for unregister, for each broker. Default: 15, or "
@@ -142,8 +135,7 @@ class AccessOptions(ClusterOptions):
     """Those of subcommands that may ask both."""
 
     controller_config: str | None = option(
-        "--controller-config",
-        metavar="FILE",
+        "--controller-config FILE",
         help="Client properties for -C; without it, those of --command-config.",
     )
     check_permissions: bool = flag(
@@ -172,8 +164,7 @@ class MovingOptions(ChangeOptions):
         help="Print the plan, change nothing. --plan takes what --format json prints.",
     )
     batch: int = option(
-        "--batch",
-        metavar="N",
+        "--batch N",
         type=Number(_MAX_BATCH, minimum=1),
         default=100,
         help="How many partitions may be in flight at once; the next begin when some have ended.",
@@ -201,7 +192,7 @@ class PlanOptions(NewPlanOptions):
         "--exclude-topic", "A topic that stays where it is; may be given more than once."
     )
     plan: str | None = option(
-        "--plan", metavar="FILE", help="Carry out this plan, as kafka-reassign-partitions takes it."
+        "--plan FILE", help="Carry out this plan, as kafka-reassign-partitions takes it."
     )
 
     def __post_init__(self) -> None:

@@ -59,8 +59,7 @@ class ProblemsOptions(AccessOptions):
 
     snapshot: str | None = option(
         "--snapshot",
-        "-s",
-        metavar="SOURCE",
+        "-s SOURCE",
         help="Instead of a cluster: a directory with the metadata log, a snapshot or a segment.",
     )
     min_isr: int | None = min_isr_option()

@@ -51,22 +51,19 @@ class RestartOptions(ChangeOptions):
 
     ids: tuple[int, ...] = ids_option()
     hook: str = option(
-        "--hook",
-        metavar="COMMAND",
+        "--hook COMMAND",
         required=True,
         help="Restarts a node; {id}, {host}, {role} and {rack} stand for its own.",
     )
     roles: str | None = option("--roles", type=Plural(_ROLES), help="Only nodes with this role.")
     at_once: int = option(
-        "--at-once",
-        metavar="N",
+        "--at-once N",
         type=Number(_MOST_AT_ONCE, minimum=1),
         default=1,
         help="How many brokers of a rack may restart at once, as far as that is safe.",
     )
     hook_timeout: float = option(
-        "--hook-timeout",
-        metavar="SECONDS",
+        "--hook-timeout SECONDS",
         type=Seconds(),
         default=300.0,
         help="The command is killed after this long.",

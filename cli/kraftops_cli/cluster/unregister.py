@@ -88,8 +88,7 @@ class UnregisterOptions(TargetOptions):
     )
     all_fenced: bool = flag("--all-fenced", help="All brokers that are fenced.")
     fenced_for: int | None = option(
-        "--fenced-for",
-        metavar="TIME",
+        "--fenced-for TIME",
         type=Duration(),
         help="Of --all-fenced or --rack, those that have been fenced for at least this time, as"
         " 1h; only with -C.",

@@ -32,9 +32,8 @@ class WaitOptions(TargetOptions):
     """The values of the options."""
 
     conditions: tuple[str, ...] = option(
-        "--for",
+        "--for CONDITION",
         former=("--until",),
-        metavar="CONDITION",
         multiple=True,
         required=True,
         help="A condition, as broker=103:fenced; may be given more than once.",

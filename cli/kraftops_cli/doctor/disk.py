@@ -53,15 +53,13 @@ class DiskOptions(ExaminedOptions):
         help="The rows of the second table.",
     )
     limit: int = option(
-        "--limit",
-        metavar="N",
+        "--limit N",
         type=Number(_MOST_ROWS, minimum=1),
         default=20,
         help="Most rows of that table; JSON has all.",
     )
     why: str | None = option(
-        "--why",
-        metavar="TOPIC[-N]",
+        "--why TOPIC[-N]",
         help="Say instead why records of a partition, or of all of a topic, are not deleted or "
         "compacted, what will be deleted, and when. This reads indexes, checkpoints, producer "
         "snapshots, and the metadata log.",

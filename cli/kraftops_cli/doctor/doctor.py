@@ -34,25 +34,20 @@ class DoctorOptions(ExaminedOptions):
     """The options; *only* and *skip* are codes with commas."""
 
     controllers: str | None = option(
-        "--controllers", "-C", metavar="[ID@]HOST:PORT,…", help="Addresses of controllers."
+        "--controllers", "-C [ID@]HOST:PORT,…", help="Addresses of controllers."
     )
     deep: bool = flag("--deep", help="Read whole partitions, not only what Kafka's loader reads.")
     release_version: str | None = option(
-        "--release-version",
-        metavar="RELEASE",
+        "--release-version RELEASE",
         help="The release that is to run the nodes, as 4.3.  [default: the one that has]",
     )
-    only: str | None = option("--only", metavar="CODE,…", help="Only findings with these codes.")
-    skip: str | None = option(
-        "--skip", metavar="CODE,…", help="Leave out findings with these codes."
-    )
+    only: str | None = option("--only CODE,…", help="Only findings with these codes.")
+    skip: str | None = option("--skip CODE,…", help="Leave out findings with these codes.")
     baseline: str | None = option(
-        "--baseline",
-        metavar="FILE",
-        help="Only what is new since this JSON of an earlier examination.",
+        "--baseline FILE", help="Only what is new since this JSON of an earlier examination."
     )
     html: str | None = option(
-        "--html", metavar="FILE", help="Write a page too: a report, with the findings on top."
+        "--html FILE", help="Write a page too: a report, with the findings on top."
     )
     overwrite: bool = option("--overwrite", **OVERWRITE_ATTRIBUTES)
     form: str = option("--format", **FORM_ATTRIBUTES)

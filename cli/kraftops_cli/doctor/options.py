@@ -35,20 +35,18 @@ class ExaminedOptions:
     names: tuple[str, ...] = argument(metavar="[WHAT…]", nargs=-1, type=click.Path(readable=False))
     configs: tuple[str, ...] = option(
         "--config",
-        "-c",
-        metavar="FILE",
+        "-c FILE",
         multiple=True,
         help="The server.properties of a node; may be given more than once.",
     )
     bootstrap_server: str | None = option(
-        "--bootstrap-server", "-b", metavar="HOST:PORT,…", help="Addresses of brokers."
+        "--bootstrap-server", "-b HOST:PORT,…", help="Addresses of brokers."
     )
     command_config: str | None = option(
-        "--command-config", metavar="FILE", help="Client properties, for login and TLS."
+        "--command-config FILE", help="Client properties, for login and TLS."
     )
     timeout: float | None = option(
-        "--timeout",
-        metavar="SECONDS",
+        "--timeout SECONDS",
         type=Seconds(),
         help="With -b or -C: longest wait for an answer.  [default: 15]",
     )

@@ -16,41 +16,32 @@ class FilterOptions:
     """The options that filter records, as they are written."""
 
     types: tuple[str, ...] = option(
-        "--type",
-        metavar="TYPE[,TYPE…]",
+        "--type TYPE[,TYPE…]",
         multiple=True,
         help="Only records of these types, as PARTITION_CHANGE_RECORD or partitionchange.",
     )
     topics: tuple[str, ...] = option(
-        "--topic",
-        metavar="NAME|ID",
+        "--topic NAME|ID",
         multiple=True,
         help="Only records about this topic, and the logs of the topic; in the metadata log a name"
         " is looked up.",
     )
     keys: tuple[str, ...] = option(
-        "--key",
-        metavar="TEXT",
+        "--key TEXT",
         multiple=True,
         help="Only records with this key, or with it in a field of the key: a member, or a "
         "transactional id.",
     )
     groups: tuple[str, ...] = option(
-        "--group",
-        metavar="NAME",
+        "--group NAME",
         multiple=True,
         help="Only records about this group, in the logs of the coordinators of groups.",
     )
-    offsets: str | None = option(
-        "--offset", metavar="A..B", help="Only these offsets, both included."
-    )
-    since: str | None = option(
-        "--since", metavar="TIME", help=f"Only records from this time on: {TIMES}."
-    )
-    until: str | None = option("--until", metavar="TIME", help="Only records before this time.")
+    offsets: str | None = option("--offset A..B", help="Only these offsets, both included.")
+    since: str | None = option("--since TIME", help=f"Only records from this time on: {TIMES}.")
+    until: str | None = option("--until TIME", help="Only records before this time.")
     where: tuple[str, ...] = option(
-        "--where",
-        metavar="CONDITION",
+        "--where CONDITION",
         multiple=True,
         help='Only records for which this is true, as "value.leader = 3 and offset > 100".',
     )

@@ -50,8 +50,7 @@ class DumpOptions(FilterOptions, QuorumOptions, SparkOptions):
 
     paths: tuple[str, ...] = argument(metavar="PATH…", type=click.Path(readable=False), nargs=-1)
     files: str | None = option(
-        "--files",
-        metavar="FILE[,FILE…]",
+        "--files FILE[,FILE…]",
         help="Files, directories or patterns, separated by commas; - is standard input.",
     )
     print_data_log: bool = flag(
@@ -62,12 +61,11 @@ class DumpOptions(FilterOptions, QuorumOptions, SparkOptions):
         "--skip-record-metadata", help="Leave out offsets, times and sizes of records."
     )
     max_bytes: int | None = option(
-        "--max-bytes", type=_INT32, metavar="N", help="Read only the first N bytes of each log."
+        "--max-bytes N", type=_INT32, help="Read only the first N bytes of each log."
     )
     max_message_size: int = option(
-        "--max-message-size",
+        "--max-message-size N",
         type=_INT32,
-        metavar="N",
         default=5 * 1024 * 1024,
         show_default=False,
         help="Look for the batch of an index entry in N bytes.  [default: 5242880]",
@@ -94,8 +92,7 @@ class DumpOptions(FilterOptions, QuorumOptions, SparkOptions):
     )
     decoders: tuple[str, ...] = ()
     remote_log_metadata: tuple[str, ...] = option(
-        "--remote-log-metadata",
-        metavar="PATH",
+        "--remote-log-metadata PATH",
         multiple=True,
         help="Logs of __remote_log_metadata, or directories with them, that tell of tiered"
         " segments.",
@@ -108,8 +105,8 @@ class DumpOptions(FilterOptions, QuorumOptions, SparkOptions):
     skip_invalid: bool = flag(
         "--skip-invalid", help="Leave out batches whose CRC does not match their bytes."
     )
-    limit: int | None = option("--limit", type=_INT32, metavar="N", help="Stop after N records.")
-    tail: int | None = option("--tail", type=_INT32, metavar="N", help="Only the last N records.")
+    limit: int | None = option("--limit N", type=_INT32, help="Stop after N records.")
+    tail: int | None = option("--tail N", type=_INT32, help="Only the last N records.")
     form: str = option(
         "--format",
         type=click.Choice(CHOICES),
@@ -120,16 +117,13 @@ class DumpOptions(FilterOptions, QuorumOptions, SparkOptions):
         "--csv-safe",
         help="CSV for spreadsheets: an apostrophe before texts that begin with = + - @ tab or CR.",
     )
-    output: str | None = option(
-        "--output", metavar="FILE", help="Write to this file, whole or not at all."
-    )
+    output: str | None = option("--output FILE", help="Write to this file, whole or not at all.")
     overwrite: bool = option("--overwrite", **OVERWRITE_ATTRIBUTES)
     max_output: int = option(
-        "--max-output",
+        "--max-output SIZE",
         type=Size(0),
         default=MAX_OUTPUT,
         show_default=False,
-        metavar="SIZE",
         help="Size of the rows that one file may make, beyond 1,100 times its own.  [default: 1g]",
     )
     show_secrets: bool = flag(
@@ -139,8 +133,7 @@ class DumpOptions(FilterOptions, QuorumOptions, SparkOptions):
         "--summary", help="Count instead of printing; --format json is for programs."
     )
     logs: tuple[str, ...] = option(
-        "--log",
-        metavar="TOPIC[-N]",
+        "--log TOPIC[-N]",
         multiple=True,
         help="Everything about this log, instead of a line for each.",
     )
@@ -149,7 +142,7 @@ class DumpOptions(FilterOptions, QuorumOptions, SparkOptions):
         type=click.Choice(SORTS),
         help="The order of logs, the largest first but for topics.  [default: topic]",
     )
-    top: int | None = option("--top", type=_INT32, metavar="N", help="Only the first N logs.")
+    top: int | None = option("--top N", type=_INT32, help="Only the first N logs.")
     follow: bool = flag(
         "--follow", help="Continue with appended batches, until Ctrl-C; with --tail 0 only these."
     )
@@ -159,9 +152,8 @@ class DumpOptions(FilterOptions, QuorumOptions, SparkOptions):
         " whole.",
     )
     jobs: int | None = option(
-        "--jobs",
+        "--jobs N",
         type=Number(1024, minimum=1),
-        metavar="N",
         help="Threads.  [default: one a core, one for small files or without the compiled engine]",
     )
     version: bool = flag("--version", help="Print the version of Kafka that this tool stands for.")

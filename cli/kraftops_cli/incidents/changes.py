@@ -40,19 +40,17 @@ class ChangeOptions(LogOptions, AuthorizerOptions):
         "--kind", type=click.Choice(KINDS), multiple=True, help="Only changes of this kind."
     )
     brokers: tuple[int, ...] = option(
-        "--broker",
+        "--broker ID",
         type=Number(0x7FFFFFFF),
-        metavar="ID",
         multiple=True,
         help="Only changes about this broker, as one that leads, led, came to an ISR or left it, or"
         " about the configuration of it or of all brokers.",
     )
     topics: tuple[str, ...] = option(
-        "--topic", metavar="GLOB", multiple=True, help="Only changes of these topics."
+        "--topic GLOB", multiple=True, help="Only changes of these topics."
     )
     where: tuple[str, ...] = option(
-        "--where",
-        metavar="CONDITION",
+        "--where CONDITION",
         multiple=True,
         help="Only changes for which this is true, as \"new ~ 'unclean' and offset > 100\".",
     )

@@ -14,30 +14,22 @@ class QuorumOptions:
 
     controllers: str | None = option(
         "--controllers",
-        "-C",
-        metavar="[ID@]HOST:PORT,…",
+        "-C [ID@]HOST:PORT,…",
         help="Read the metadata log of these controllers' cluster.",
     )
     command_config: str | None = option(
-        "--command-config",
-        metavar="FILE",
-        help="With --controllers: client properties, for login and TLS.",
+        "--command-config FILE", help="With --controllers: client properties, for login and TLS."
     )
     config: str | None = option(
-        "--config",
-        metavar="FILE",
-        help="Read from the controllers of this server.properties, with its login.",
+        "--config FILE", help="Read from the controllers of this server.properties, with its login."
     )
     timeout: float | None = option(
-        "--timeout",
-        metavar="SECONDS",
+        "--timeout SECONDS",
         type=Seconds(),
         help="With --controllers: longest wait for an answer.  [default: 15]",
     )
     expect_cluster_id: str | None = option(
-        "--expect-cluster-id",
-        metavar="ID",
-        help="With --controllers: refuse a cluster with another id.",
+        "--expect-cluster-id ID", help="With --controllers: refuse a cluster with another id."
     )
 
     @property

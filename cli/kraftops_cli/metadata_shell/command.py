@@ -67,35 +67,28 @@ class ShellOptions(QuorumOptions, SparkFindOptions):
 
     snapshot: str | None = option(
         "-s",
-        "--snapshot",
-        metavar="SOURCE",
+        "--snapshot SOURCE",
         help="A snapshot, a segment, or a directory or archive with the metadata log.",
     )
     config: str | None = option(
-        "-c",
-        "--config",
-        metavar="FILE",
-        help="The configuration of a node; its metadata log is the source.",
+        "-c", "--config FILE", help="The configuration of a node; its metadata log is the source."
     )
     controllers: str | None = option(
         "-C",
-        "--controllers",
-        metavar="[ID@]HOST:PORT,...",
+        "--controllers [ID@]HOST:PORT,...",
         help="Controllers of a running quorum, as addresses or voters; its log is the source.",
     )
     command_config: str | None = option(
-        "--command-config",
-        metavar="FILE",
+        "--command-config FILE",
         help="Client properties for the controllers: authentication and trust.",
     )
     timeout: float | None = option(
-        "--timeout",
-        metavar="SECONDS",
+        "--timeout SECONDS",
         type=Seconds(),
         help="Longest wait for an answer of controllers; 15 unless the file has another.",
     )
     expect_cluster_id: str | None = option(
-        "--expect-cluster-id", metavar="ID", help="Refuse a quorum of another cluster."
+        "--expect-cluster-id ID", help="Refuse a quorum of another cluster."
     )
     form: str | None = option(
         FORM_OPTION,

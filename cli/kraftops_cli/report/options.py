@@ -21,17 +21,14 @@ class ReportOptions(QuorumOptions, SparkFindOptions, AuthorizerOptions, SpanOpti
     """The values of the options; *form* is html or json."""
 
     sources: tuple[str, ...] = argument(metavar="SOURCE…", nargs=-1)
-    output: str | None = option(
-        "--output", metavar="FILE", help="Write to this file, whole or not at all."
-    )
+    output: str | None = option("--output FILE", help="Write to this file, whole or not at all.")
     overwrite: bool = option("--overwrite", **OVERWRITE_ATTRIBUTES)
     incident: int | None = option(
-        "--incident",
+        "--incident N",
         type=Number(10_000, minimum=1),
-        metavar="N",
         help="Only incident N of those that kraftops incidents lists, and a minute around it.",
     )
-    title: str | None = option("--title", metavar="TEXT", help="The title of the report.")
+    title: str | None = option("--title TEXT", help="The title of the report.")
     form: str = option(
         "--format",
         type=click.Choice(("html", "json")),
@@ -39,8 +36,7 @@ class ReportOptions(QuorumOptions, SparkFindOptions, AuthorizerOptions, SpanOpti
         help="A page, or its data.",
     )
     jobs: int | None = option(
-        "--jobs",
+        "--jobs N",
         type=Number(1024, minimum=1),
-        metavar="N",
         help="Threads that count.  [default: one a core, one for small files]",
     )

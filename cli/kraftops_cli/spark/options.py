@@ -35,14 +35,12 @@ class SparkFindOptions:
 
     spark: bool = flag("--spark", help="Run on Spark, for logs too large for one machine.")
     master: str | None = option(
-        "--master",
-        metavar="URL",
+        "--master URL",
         help="Spark's master: spark://HOST:PORT, yarn, k8s://…; Spark Connect: sc://HOST:PORT."
         f"  [default: {_DEFAULT_MASTER}]",
     )
     conf: tuple[str, ...] = option(
-        "--conf",
-        metavar="KEY=VALUE",
+        "--conf KEY=VALUE",
         multiple=True,
         help="Configuration of Spark, as spark.executor.memory=4g; may be repeated.",
     )
@@ -68,9 +66,7 @@ class SparkOptions(SparkFindOptions):
         help="Write --output as a table of Delta or Iceberg, all rows at once.",
     )
     sql: str | None = option(
-        "--sql",
-        metavar="SELECT",
-        help="Answer SQL on the table `log`; the screen shows 1,000 rows.",
+        "--sql SELECT", help="Answer SQL on the table `log`; the screen shows 1,000 rows."
     )
     explain: bool = flag("--dry-run", former=("--explain",), help="Show the plan only.")
 

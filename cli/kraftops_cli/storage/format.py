@@ -33,15 +33,13 @@ class FormatOptions(NodeOptions):
 
     cluster_id: str = option(
         "--cluster-id",
-        "-t",
-        metavar="ID",
+        "-t ID",
         required=True,
         help="The cluster id, the same on all nodes; random-uuid makes one.",
     )
     scrams: tuple[str, ...] = option(
         "--add-scram",
-        "-S",
-        metavar="MECHANISM=[NAME=VALUE,…]",
+        "-S MECHANISM=[NAME=VALUE,…]",
         multiple=True,
         help="A SCRAM user, as SCRAM-SHA-256=[name=alice,password=…]; may be given more than once.",
     )
@@ -50,14 +48,12 @@ class FormatOptions(NodeOptions):
     )
     release_version: str | None = option(
         "--release-version",
-        "-r",
-        metavar="RELEASE",
+        "-r RELEASE",
         help="The release of the cluster's first features, as 3.9.  [default: the newest]",
     )
     features: tuple[str, ...] = option(
         "--feature",
-        "-f",
-        metavar="NAME=LEVEL",
+        "-f NAME=LEVEL",
         multiple=True,
         help="The level of a feature; may be given more than once.",
     )
@@ -71,13 +67,11 @@ class FormatOptions(NodeOptions):
     )
     initial_controllers: str | None = option(
         "--initial-controllers",
-        "-I",
-        metavar="ID@HOST:PORT:DIRECTORY_ID,…",
+        "-I ID@HOST:PORT:DIRECTORY_ID,…",
         help="Begin a dynamic quorum with these controllers; the same list on each of them.",
     )
     scram_files: tuple[str, ...] = option(
-        "--add-scram-file",
-        metavar="FILE",
+        "--add-scram-file FILE",
         multiple=True,
         help="A file of SCRAM users, one -S argument a line; - is standard input.",
     )

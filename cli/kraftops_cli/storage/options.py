@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 def override_option() -> Any:
     return option(
-        "--override",
-        metavar="KEY=VALUE",
+        "--override KEY=VALUE",
         multiple=True,
         help="A configuration key that replaces the file's; may be given more than once.",
     )
@@ -27,8 +26,7 @@ def override_option() -> Any:
 
 def metadata_option() -> Any:
     return option(
-        "--metadata",
-        metavar="DIR",
+        "--metadata DIR",
         type=click.Path(),
         multiple=True,
         help="A directory of another node with a metadata log, to check against; may be given more "
@@ -45,7 +43,7 @@ class NodeOptions:
     """The values of the options of a subcommand about one node."""
 
     config: str = option(
-        "--config", "-c", metavar="FILE", required=True, help="The configuration file of the node."
+        "--config", "-c FILE", required=True, help="The configuration file of the node."
     )
     overrides: tuple[str, ...] = override_option()
     form: str = option("--format", **FORM_ATTRIBUTES)

@@ -37,8 +37,7 @@ class QuorumOptions:
     """The values of the options of each recovery."""
 
     choice: str | None = option(
-        "--choose",
-        metavar="DIR",
+        "--choose DIR",
         type=click.Path(),
         help="The name of the log that goes on, instead of the best one.",
     )
@@ -48,8 +47,7 @@ class QuorumOptions:
         "would be lost otherwise.",
     )
     unseen_brokers: str = option(
-        "--unseen-broker",
-        metavar="ID,…",
+        "--unseen-broker ID,…",
         default="",
         show_default=False,
         help="Registered brokers whose disks are not at hand; what only they have may be lost.",
@@ -90,24 +88,20 @@ class RecoverOptions(NodeOptions, QuorumOptions):
 
     sources: tuple[str, ...] = option(
         "--from",
-        "--log-dirs",
-        metavar="DIR",
+        "--log-dirs DIR",
         type=click.Path(),
         multiple=True,
         help="A log directory of another node that is stopped, or a tar or zip archive of one, for "
         "its metadata log and its partitions; may be given more than once. It is only read.",
     )
     voters: str | None = option(
-        "--voters", metavar="VOTERS", help="The new voters: self, or ID@HOST:PORT:DIRECTORY_ID,…"
+        "--voters VOTERS", help="The new voters: self, or ID@HOST:PORT:DIRECTORY_ID,…"
     )
     host_changes: str | None = option(
-        "--listener-hosts",
-        metavar="OLD=NEW,…",
-        help="The same voters at other hosts, each HOST or HOST:PORT.",
+        "--listener-hosts OLD=NEW,…", help="The same voters at other hosts, each HOST or HOST:PORT."
     )
     backup: str | None = option(
-        "--backup",
-        metavar="DIR",
+        "--backup DIR",
         type=click.Path(),
         help="The directory for the copy of the log. Default: beside the log.",
     )

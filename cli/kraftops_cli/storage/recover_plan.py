@@ -23,8 +23,7 @@ class RecoverPlanOptions(QuorumOptions):
     """The values of the options."""
 
     copies: tuple[str, ...] = option(
-        "--from",
-        metavar="COPY",
+        "--from COPY",
         type=click.Path(),
         multiple=True,
         required=True,
@@ -33,15 +32,13 @@ class RecoverPlanOptions(QuorumOptions):
         "host; or a directory with a log. May be given more than once.",
     )
     voters: str = option(
-        "--voters",
-        metavar="VOTERS",
+        "--voters VOTERS",
         required=True,
         help="The new voters: ID,… of copies, or ID@HOST:PORT:DIRECTORY_ID,…",
     )
     output_dir: str = option(
-        "--output",
+        "--output DIR",
         former=("--output-dir",),
-        metavar="DIR",
         type=click.Path(),
         required=True,
         help="Write to this directory, which is new.",

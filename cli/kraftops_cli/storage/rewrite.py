@@ -29,10 +29,8 @@ if TYPE_CHECKING:
 class RewriteOptions(NodeOptions):
     """The values of the options."""
 
-    cluster_id: str | None = option("--cluster-id", "-t", metavar="ID", help="The new cluster id.")
-    node_id: int | None = option(
-        "--node-id", type=Number(0x7FFFFFFF), metavar="N", help="The new node id."
-    )
+    cluster_id: str | None = option("--cluster-id", "-t ID", help="The new cluster id.")
+    node_id: int | None = option("--node-id N", type=Number(0x7FFFFFFF), help="The new node id.")
     to_v1: bool = flag("--to-v1", help="Make version 1 of version 0.")
     metadata: tuple[str, ...] = metadata_option()
     force: bool = flag(

@@ -33,23 +33,20 @@ class VerifyOptions:
 
     configs: tuple[str, ...] = option(
         "--config",
-        "-c",
-        metavar="FILE",
+        "-c FILE",
         multiple=True,
         required=True,
         help="The configuration file of a node; may be given more than once.",
     )
     cluster_id: str | None = option(
-        "--cluster-id", "-t", metavar="ID", help="The cluster id that is expected."
+        "--cluster-id", "-t ID", help="The cluster id that is expected."
     )
     release_version: str | None = option(
-        "--release-version",
-        metavar="RELEASE",
+        "--release-version RELEASE",
         help="The release that is to run the nodes, as 3.9.  [default: the one that has]",
     )
     kafka_home: str | None = option(
-        "--kafka-home",
-        metavar="DIR",
+        "--kafka-home DIR",
         type=click.Path(),
         help="The installation that is to run the nodes; its jars have the release and the"
         " classes.",

@@ -16,10 +16,13 @@ _PARAMETER = "parameter"
 def option(*names: str, **attributes: Any) -> Any:
     """Return a field for an option, with Click's attributes, and *former* names if it has any.
 
-    Help shows its default, if there is one.
+    A name has the placeholder of the value behind it: `--since TIME`. Help shows the default.
     """
     make = RenamedOption if "former" in attributes else click.Option
-    return _field(make, names, {"show_default": "default" in attributes, **attributes})
+    *others, last = names
+    name, _, placeholder = last.partition(" ")
+    usual = {"show_default": "default" in attributes, "metavar": placeholder or None}
+    return _field(make, (*others, name), usual | attributes)
 
 
 def flag(*names: str, **attributes: Any) -> Any:

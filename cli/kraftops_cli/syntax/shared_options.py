@@ -19,11 +19,9 @@ class SpanOptions:
     """The options that name a span of a metadata log."""
 
     since: str | None = option(
-        "--since", metavar="TIME", help=f"Only what happened from this time on: {TIMES}."
+        "--since TIME", help=f"Only what happened from this time on: {TIMES}."
     )
-    until: str | None = option(
-        "--until", metavar="TIME", help="Only what happened before this time."
-    )
+    until: str | None = option("--until TIME", help="Only what happened before this time.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,8 +29,7 @@ class AuthorizerOptions:
     """The option that names logs of Kafka's authorizer."""
 
     authorizer_logs: tuple[str, ...] = option(
-        "--authorizer-log",
-        metavar="FILE",
+        "--authorizer-log FILE",
         multiple=True,
         help="Join changes with the requests in this log of Kafka's authorizer.",
     )

@@ -58,8 +58,7 @@ class DrainOptions(ChangeOptions):
 
     ids: tuple[int, ...] = ids_option(is_required=True)
     save: str = option(
-        "--save",
-        metavar="FILE",
+        "--save FILE",
         required=True,
         help="Keep the old order in this file, for undrain; a second run adds to it.",
     )
@@ -70,9 +69,7 @@ class DrainOptions(ChangeOptions):
 class UndrainOptions(ChangeOptions):
     """The values of the options of undrain."""
 
-    plan: str = option(
-        "--plan", metavar="FILE", required=True, help="The file that drain --save has made."
-    )
+    plan: str = option("--plan FILE", required=True, help="The file that drain --save has made.")
 
 
 @cluster_command(

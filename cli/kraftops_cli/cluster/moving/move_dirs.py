@@ -26,20 +26,13 @@ from kraftops_cli.syntax.values import JavaInteger
 class MoveDirsOptions(MovingOptions):
     """The values of the options."""
 
-    broker: int = option(
-        "--id", "-i", metavar="ID", type=JavaInteger(), required=True, help="The broker."
-    )
+    broker: int = option("--id", "-i ID", type=JavaInteger(), required=True, help="The broker.")
     source: str = option(
-        "--from-dir",
-        former=("--from",),
-        metavar="DIR",
-        required=True,
-        help="The log directory to empty.",
+        "--from-dir DIR", former=("--from",), required=True, help="The log directory to empty."
     )
     targets: tuple[str, ...] = option(
-        "--to-dir",
+        "--to-dir DIR",
         former=("--to",),
-        metavar="DIR",
         multiple=True,
         help="A log directory that takes replicas, by default all others; may be given more than"
         " once.",

@@ -47,14 +47,12 @@ class RepairOptions(NewPlanOptions):
 
     ids: tuple[int, ...] = ids_option(is_required=True)
     elect_unclean: tuple[str, ...] = option(
-        "--elect-unclean",
-        metavar="TOPIC-N,...",
+        "--elect-unclean TOPIC-N,...",
         multiple=True,
         help="Partitions without a leader for which a replica may lead that lacks records.",
     )
     disks: tuple[str, ...] = option(
-        "--from",
-        metavar="DIR|ARCHIVE",
+        "--from DIR|ARCHIVE",
         multiple=True,
         help="The disk of a broker, of those that are gone and those that run, which tells the"
         " records at stake, as for kafka-storage compare; may be given more than once.",

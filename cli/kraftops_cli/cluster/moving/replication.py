@@ -27,8 +27,7 @@ class ReplicationOptions(NewPlanOptions):
         "--topic", "The topic; may be given more than once.", required=True
     )
     factor: int = option(
-        "--factor",
-        metavar="N",
+        "--factor N",
         type=Number(_MOST_REPLICAS, minimum=1),
         required=True,
         help="The number of replicas of each partition.",
