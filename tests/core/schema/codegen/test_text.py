@@ -2,7 +2,8 @@
 
 import pytest
 
-from kraftops.schema.codegen.text import base64_text, renderer
+from kraftops.schema.codegen.text import renderer
+from kraftops.schema.codegen.values import base64_text
 from kraftops.schema.compile import compiled
 from kraftops.schema.message import parse
 from tests.helpers.logs.messages import table
