@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple
 
 from kraftops.checkup.examination import Examination, is_packed
 from kraftops.display.sizes import many
@@ -15,6 +14,7 @@ from kraftops.engine.timeline_contract import MIN_ISR
 from kraftops.errors import DecodeError, WireError
 from kraftops.fileio.mounts import archive_of
 from kraftops.fileio.reading import read_whole
+from kraftops.findings.catalogue import usual_finding
 from kraftops.findings.finding import Evidence, Finding, Place, Severity
 from kraftops.image.load.loading import limits_of
 from kraftops.image.load.log_size import log_size, newest_time
@@ -34,7 +34,6 @@ from kraftops.timeline.changes import read_changes
 from kraftops.timeline.incidents import incidents_of
 from kraftops.wire.auth.validity import validities
 
-_ASKED = ("-C", "HOST:PORT")
 _LARGEST_LOG = 64 << 20
 """Bytes of a metadata log that a light examination replays for incidents: about a second."""
 _CERTIFICATE_DAYS = 30
@@ -42,49 +41,22 @@ _CERTIFICATE_DAYS = 30
 _LARGEST_STORE = 1 << 20  # key stores have some kB; a wrong file may have any size
 
 
-_PROBLEMS = "problems -b HOST:PORT"
-
-
-class _Kind(NamedTuple):
-    """What the problems of a cause are called; {} stands for the broker and since when."""
-
-    code: str
-    text: str
-    cure: str = "see what it does"
-    command: str = _PROBLEMS
-    is_note: bool = False
-
-
-_KINDS = {
-    Cause.BROKER_DOWN: _Kind(
-        "broker-down",
-        "broker {broker} {be} down{since}",
-        "start it, or replace its replicas",
-        "repair -b HOST:PORT --id {broker}",
-    ),
-    Cause.DIRECTORY_FAILED: _Kind(
+_TEXTS = {
+    Cause.BROKER_DOWN: ("broker-down", "broker {broker} {be} down{since}"),
+    Cause.DIRECTORY_FAILED: (
         "directory-failed",
         "a log directory of broker {broker} has failed{since}",
-        "replace the disk, and restart it, or replace the replicas",
-        "repair -b HOST:PORT --id {broker}",
     ),
-    Cause.CORDONED: _Kind("broker-cordoned", "broker {broker} takes no replicas", is_note=True),
-    Cause.FOLLOWER_BEHIND: _Kind("follower-behind", "broker {broker} is behind its leaders"),
-    Cause.MIN_ISR: _Kind(
+    Cause.CORDONED: ("broker-cordoned", "broker {broker} takes no replicas"),
+    Cause.FOLLOWER_BEHIND: ("follower-behind", "broker {broker} is behind its leaders"),
+    Cause.MIN_ISR: (
         "min-isr-above-replicas",
         f"{MIN_ISR} is larger than the number of replicas",
-        "lower it, or add replicas",
-        "replication -b HOST:PORT --topic {topic}",
     ),
-    Cause.REASSIGNMENT: _Kind("reassignment", "a reassignment is under way", is_note=True),
-    Cause.OTHER_LEADER: _Kind(
-        "other-leader",
-        "other replicas than the preferred ones lead",
-        "elect the preferred leaders",
-        "undrain -b HOST:PORT",
-        is_note=True,
-    ),
+    Cause.REASSIGNMENT: ("reassignment", "a reassignment is under way"),
+    Cause.OTHER_LEADER: ("other-leader", "other replicas than the preferred ones lead"),
 }
+"""The codes of problems by their causes, and what they are called."""
 
 
 def problems(examination: Examination) -> Iterator[Finding]:
@@ -154,34 +126,27 @@ def _problem_finding(problem: Problem, *, is_note: bool = False, is_old: bool = 
 
     So is what *is_old*: the log of a stopped node does not tell how the cluster is now.
     """
-    kind = _KINDS[problem.cause]
-    if is_note:  # whose replicas need no other place
-        kind = kind._replace(cure="start it", command="")
-    if is_old:
-        cure = "see whether it still is so: this is the end of a stopped node's log"
-        kind = kind._replace(cure=cure, command=_PROBLEMS)
+    code, text = _TEXTS[problem.cause]
     counts = Counter(affected.state for affected in problem.affected)
-    severity = Severity.RISK
-    if kind.is_note or is_note or is_old:
-        severity = Severity.NOTE
-    elif counts[State.OFFLINE] or counts[State.UNDER_MIN_ISR]:
-        severity = Severity.STOPS
+    states = ", ".join(f"{many(count, 'partition')} {state}" for state, count in counts.items())
     topics = sorted({affected.partition.topic for affected in problem.affected})
     since = f" since {iso_time(problem.change.time)}" if problem.change else ""
-    be = "has been" if since else "is"
-    text = kind.text.format(broker=problem.broker, since=since, be=be)
-    states = ", ".join(f"{many(count, 'partition')} {state}" for state, count in counts.items())
-    command = kind.command.format(broker=problem.broker, topic=shlex.quote(topics[0]))
-    return Finding(
-        kind.code,
-        severity,
-        f"{text}: {states}",
-        Place(node=problem.broker, topic=topics[0] if len(topics) == 1 else None),
-        kind.cure,
-        (f"kafka-cluster {command}",) if command else (),
-        tuple(Evidence("topics", topic) for topic in topics[:5]),
-        "producers or consumers of these stand still" if severity is Severity.STOPS else "",
+    text = text.format(broker=problem.broker, since=since, be="has been" if since else "is")
+    place = Place(node=problem.broker, topic=topics[0] if len(topics) == 1 else None)
+    finding = usual_finding(
+        code, f"{text}: {states}", place, broker=problem.broker, topic=topics[0]
     )
+    finding = replace(finding, evidence=tuple(Evidence("topics", topic) for topic in topics[:5]))
+    if is_old:
+        cure = "see whether it still is so: this is the end of a stopped node's log"
+        commands = ("kafka-cluster problems -b HOST:PORT",)
+        return replace(finding, severity=Severity.NOTE, cure=cure, commands=commands)
+    if is_note:  # its replicas need no other place
+        return replace(finding, severity=Severity.NOTE, cure="start it", commands=())
+    if finding.is_severe and (counts[State.OFFLINE] or counts[State.UNDER_MIN_ISR]):
+        consequence = "producers or consumers of these stand still"
+        return replace(finding, severity=Severity.STOPS, consequence=consequence)
+    return finding
 
 
 def incidents(examination: Examination) -> Iterator[Finding]:
@@ -193,23 +158,23 @@ def incidents(examination: Examination) -> Iterator[Finding]:
     for incident in incidents_of(
         read_changes(names, since=limits_of(None, end - DAY_MS), is_for_incidents=True)
     ):
-        # Replicas that are back and in sync have cut what their new leaders lacked: nothing is left
-        # to save. Those that are away still have it, until they start.
-        is_at_risk = bool(incident.unclean) and incident.end is None
-        cure = "before a broker that is away starts, copy its log directories" if is_at_risk else ""
-        yield Finding(
-            "unclean-elections" if incident.unclean else "incident",
-            Severity.LOSS if is_at_risk else Severity.NOTE,
-            incident_text(incident),
-            Place(
-                node=incident.brokers[0] if len(incident.brokers) == 1 else None,
-                file=folder,
-                offset=incident.first_offset,
-                time=incident.begin,
-            ),
-            cure or "see what changed, and what changed it",
-            (shlex.join(("kraftops", "incidents", *([folder] if folder else _ASKED))),),
+        place = Place(
+            node=incident.brokers[0] if len(incident.brokers) == 1 else None,
+            file=folder,
+            offset=incident.first_offset,
+            time=incident.begin,
         )
+        source = (folder,) if folder else ("-C", "HOST:PORT")
+        text = incident_text(incident)
+        happened = usual_finding("incident", text, place, source=source)
+        if not incident.unclean:
+            yield happened
+        elif incident.end is None:
+            yield usual_finding("unclean-elections", text, place, source=source)
+        else:
+            # Replicas that are back and in sync have cut what their new leaders lacked: nothing is
+            # left to save. Those that are away still have it, until they start.
+            yield replace(happened, code="unclean-elections")
 
 
 def _incident_log(examination: Examination) -> tuple[Sequence[str], str | None]:
@@ -241,13 +206,9 @@ def operations(examination: Examination) -> Iterator[Finding]:
         under_way = []
     for operation in under_way:
         if operation.state is OperationState.LEFT_OVER:
-            yield Finding(
-                "operation-left",
-                Severity.RISK,
-                f"{operation.name} was left over",
-                Place(node=operation.brokers[0] if len(operation.brokers) == 1 else None),
-                "resume it, or take back what it has set",
-                ("kafka-cluster operations -b HOST:PORT",),
+            node = operation.brokers[0] if len(operation.brokers) == 1 else None
+            yield usual_finding(
+                "operation-left", f"{operation.name} was left over", Place(node=node)
             )
 
 
@@ -275,13 +236,10 @@ def _ending(examination: Examination, path: str, password: str | None) -> Iterat
         if certificate.end - now > timedelta(days=_CERTIFICATE_DAYS):
             continue
         is_over = certificate.end <= now
-        yield Finding(
+        ending = usual_finding(
             "certificate-ends",
-            Severity.STOPS if is_over else Severity.RISK,
             f"the certificate of {certificate.subject} "
             f"{'has ended' if is_over else 'ends'} at {certificate.end:%Y-%m-%d %H:%M} UTC",
             Place(file=path),
-            "have it renewed, and replace the store; brokers read it at a restart, or when "
-            "its dynamic configuration is set again",
-            consequence="clients and other nodes refuse the connection then",
         )
+        yield replace(ending, severity=Severity.STOPS) if is_over else ending

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -24,7 +23,7 @@ from kraftops.display.sizes import size_text
 from kraftops.display.times import iso_time
 from kraftops.dump.check.directories import CheckRequest, check_directories
 from kraftops.errors import KraftopsError, SourceError
-from kraftops.findings.catalogue import with_cure
+from kraftops.findings.catalogue import usual_finding, with_cure
 from kraftops.findings.finding import BAD_ARCHIVE, Evidence, Finding, Place, Severity
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.assignments import assignment_findings, format_evidence, image_for
@@ -59,8 +58,6 @@ _DAYS_LEFT = 7.0
 """A week is what it takes to get disks, or to agree on less retention."""
 _OVERDUE_MS = 3_600_000
 """Twelve checks of `log.retention.check.interval.ms`: then retention does not work."""
-_SERVER = "HOST:PORT"
-"""What stands in commands for an address that is not known."""
 _NO_ADDRESS = ("", 0)
 _LOWER_LOG = frozenset({"behind", "rival-history"})
 _OWN_STATE = frozenset({"running"})
@@ -87,13 +84,9 @@ def directories(examination: Examination) -> Iterator[Finding]:
             f"{names} {are}: {SHOWS_NOTHING}; kraftops dump-log check reads single partitions"
         )
     for path in examination.silent:
-        yield Finding(
-            "directory-silent",
-            Severity.STOPS,
-            f"it cannot be listed within {SILENT_SECONDS:.0f} seconds",
-            Place(directory=path),
-            "look at its disk or mount: dmesg, iostat, mount; nothing else was read of this node",
-        )
+        text = f"it cannot be listed within {SILENT_SECONDS:.0f} seconds"
+        place = Place(directory=path)
+        yield usual_finding("directory-silent", f"{text}: nothing else is read of its node", place)
     for copy in examination.duplicates:
         meta = copy.directory.meta
         image = examination.images.get(meta.cluster_id if meta else None)
@@ -251,13 +244,11 @@ def _features_behind(
         names = [
             (known.name if (known := by_level(number)) else number) for number in (level, newest)
         ]
-        yield Finding(
+        yield usual_finding(
             "feature-behind",
-            Severity.NOTE,
-            f"metadata.version is {names[0]}, and Kafka {release.name} has {names[1]}",
+            f"metadata.version is {names[0]}, and Kafka {name} has {names[1]}",
             Place(node=node.config.node_id),
-            "finish the upgrade once you will not go back",
-            (f"kafka-features.sh --bootstrap-server {_SERVER} upgrade --release-version {name}",),
+            release=name,
         )
 
 
@@ -270,11 +261,11 @@ def room(examination: Examination) -> Iterator[Finding]:
     if access and access.brokers:
         for broker, directories in disks_of(access, access.placement()).items():
             for usage in map(partial(told_usage, broker), directories):
-                yield from _disk_full_soon(broker, usage, ("-b", _SERVER))
+                yield from _disk_full_soon(broker, usage, ("-b", "HOST:PORT"))
 
 
 def _disk_full_soon(
-    node_id: int, usage: DirectoryUsage, source: Sequence[str]
+    node_id: int, usage: DirectoryUsage, source: tuple[str, ...]
 ) -> Iterator[Finding]:
     """Yield the finding of a disk if it has too little room; `disk` takes its *source*."""
     volume, days = usage.volume, usage.days_left
@@ -290,16 +281,14 @@ def _disk_full_soon(
         evidence.append(
             Evidence(largest.path, f"the largest partition has {size_text(largest.space.total)}")
         )
-    yield Finding(
+    full = usual_finding(
         "disk-full-soon",
-        Severity.STOPS if share < _FULL else Severity.RISK,
-        f"{size_text(volume.free or 0)} of {size_text(volume.size or 0)} are free{when}",
+        f"{size_text(volume.free)} of {size_text(volume.size)} are free{when}",
         Place(node=node_id, directory=usage.path),
-        "see what takes the room, and set retention or move replicas",
-        (shlex.join(("kraftops", "disk", *source)),),
-        tuple(evidence),
-        "a broker takes a log directory offline when a write fails",
+        source=source,
     )
+    severity = Severity.STOPS if share < _FULL else full.severity
+    yield replace(full, severity=severity, evidence=tuple(evidence))
 
 
 def retention(examination: Examination) -> Iterator[Finding]:
@@ -316,15 +305,14 @@ def retention(examination: Examination) -> Iterator[Finding]:
             state = read_retention(directory, replica.topic, replica.partition, settings, end)
             name = f"{replica.topic}-{replica.partition}"
             if stuck := _stuck(state):
-                yield Finding(
+                finding = usual_finding(
                     "retention-stuck",
-                    Severity.RISK,
                     f"{name}: {stuck.text}",
                     _place(node, replica),
-                    stuck.cure or "look into the log of the broker",
-                    (shlex.join(("kraftops", "disk", directory.path, "--why", name)),),
-                    consequence="the log grows until the disk is full",
+                    directory=directory.path,
+                    partition=name,
                 )
+                yield replace(finding, cure=stuck.cure or finding.cure)
 
 
 def kept_from_retention(examination: Examination, finding: Finding) -> Finding:
@@ -372,24 +360,15 @@ def transactions(examination: Examination) -> Iterator[Finding]:
             for transaction in open_transactions(partition_files(replica.path)):
                 if not transaction.hangs(end):
                     continue
-                yield Finding(
+                yield usual_finding(
                     "hanging-transaction",
-                    Severity.RISK,
                     f"{replica.topic}-{replica.partition}: a transaction of producer"
                     f" {transaction.producer_id} is open since {iso_time(transaction.time)}",
                     replace(_place(node, replica), offset=transaction.first_offset),
-                    "end it, after you have asked who owns the producer",
-                    (_abort_command(replica, transaction.first_offset),),
-                    consequence="consumers that read committed records stop there, and the log"
-                    " cleaner too",
+                    topic=replica.topic,
+                    partition=replica.partition,
+                    offset=transaction.first_offset,
                 )
-
-
-def _abort_command(replica: Replica, offset: int) -> str:
-    return (
-        f"kafka-transactions.sh --bootstrap-server {_SERVER} abort --topic {replica.topic}"
-        f" --partition {replica.partition} --start-offset {offset}"
-    )
 
 
 def _replicas(

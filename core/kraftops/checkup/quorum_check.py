@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 from kraftops.checkup.examination import Examination
 from kraftops.display.sizes import many
 from kraftops.display.times import iso_time
 from kraftops.errors import WireError
-from kraftops.findings.finding import Evidence, Finding, Place, Severity
+from kraftops.findings.catalogue import usual_finding
+from kraftops.findings.finding import Evidence, Finding, Place
 from kraftops.voters.access import QuorumAccess
 from kraftops.voters.leaderless import SURVEY_SECONDS, without_leader
 from kraftops.voters.quorum import Quorum, end_offset, look
 from kraftops.voters.rules import majority
 from kraftops.wire.rpc.cluster import ReplicaState, describe_quorum
 from kraftops.wire.rpc.error_codes import may_pass
-
-_STILL = (
-    "no metadata is committed: no partition gets another leader, and no topic is created or changed"
-)
-_START_VOTERS = (
-    "start voters until most of them run, on whose hosts verify tells what keeps one from it; if"
-    " their disks are lost, kafka-storage recover goes on from what is left"
-)
-_CONTROLLERS = ("kafka-cluster controllers -C HOST:PORT",)
-_VERIFY = ("kafka-storage verify -c server.properties",)  # which needs no leader
 
 
 def quorum(examination: Examination) -> Iterator[Finding]:
@@ -67,15 +59,14 @@ def quorum(examination: Examination) -> Iterator[Finding]:
         return
     is_last = len(voter_set.caught_up) == needed
     for voter in missing:
-        yield Finding(
-            "voter-down" if _is_down(live, voter) else "voter-behind",
-            Severity.RISK,
-            f"voter {voter.node_id} {_state(live, voter)}",
+        is_down, state = _is_down(live, voter), _state(live, voter)
+        missed = usual_finding(
+            "voter-down" if is_down else "voter-behind",
+            f"voter {voter.node_id} {state}",
             Place(node=voter.node_id),
-            "start it, or replace it" if _is_down(live, voter) else "look at its disk and network",
-            _CONTROLLERS,
-            consequence="the quorum loses its majority with the next voter" if is_last else "",
         )
+        consequence = "the quorum loses its majority with the next voter" if is_last else ""
+        yield replace(missed, consequence=consequence)
 
 
 def _is_down(live: Quorum, voter: ReplicaState) -> bool:
@@ -97,13 +88,4 @@ def _running(nodes: frozenset[int]) -> str:
 
 
 def _no_leader(text: str, evidence: Sequence[Evidence]) -> Finding:
-    return Finding(
-        "no-leader",
-        Severity.STOPS,
-        text,
-        Place(),
-        _START_VOTERS,
-        _VERIFY,
-        tuple(evidence),
-        _STILL,
-    )
+    return replace(usual_finding("no-leader", text, Place()), evidence=tuple(evidence))

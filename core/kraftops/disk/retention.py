@@ -7,9 +7,11 @@ It reads the indexes, checkpoints and producer snapshots of the partition; the r
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import NamedTuple
 
 from kraftops.disk import settings as keys
@@ -18,6 +20,7 @@ from kraftops.display.sizes import many, size_text
 from kraftops.display.times import iso_time, span_text
 from kraftops.errors import KraftopsError
 from kraftops.fileio.mounts import status_of
+from kraftops.fileio.packaged import packaged_text
 from kraftops.fileio.reading import read_small
 from kraftops.log.files import FileKind
 from kraftops.log.indexes import TimeIndex
@@ -200,41 +203,41 @@ def open_transactions(files: PartitionFiles) -> Iterator[OpenTransaction]:
                     )
 
 
+def reason(kind: str, **values: object) -> Reason:
+    """Return a reason with values of the partition in its sentence."""
+    texts = _texts()[kind]
+    return Reason(kind, texts["text"].format(**values), texts.get("cure", ""))
+
+
+@cache
+def _texts() -> Mapping[str, Mapping[str, str]]:
+    return tomllib.loads(packaged_text(__file__, "reasons.toml"))
+
+
 def reasons(state: RetentionState, copied_to: int | None = None) -> list[Reason]:
     """Return why nothing goes, the main reason first; *copied_to* is the last offset in a tier."""
     if not state.segments:
-        return [Reason("empty", "the partition has no segments")]
+        return [reason("empty", what="segments")]
     stated = [*_deletion(state, copied_to)] if "delete" in state.settings.policies else []
     if "compact" in state.settings.policies:
         stated += _compaction(state)
     if not state.settings.policies:
-        stated.append(Reason("no-policy", "cleanup.policy is empty: nothing is deleted"))
+        stated.append(reason("no-policy"))
     if state.waiting:
         delay = span_text(max(0, state.settings.number(keys.DELETE_DELAY)))
-        stated.append(
-            Reason(
-                "waiting",
-                f"{size_text(state.waiting)} are renamed already: a running broker deletes them"
-                f" {delay} after that, and one that was stopped meanwhile at its next start",
-            )
-        )
+        stated.append(reason("waiting", size=size_text(state.waiting), delay=delay))
     return stated
 
 
 def _deletion(state: RetentionState, copied_to: int | None) -> Iterator[Reason]:
     settings = state.settings
     oldest = state.segments[0]
+    source = settings.source(keys.RETENTION_MS)
     if not any(fate.size for fate in state.segments):
-        yield Reason("empty", "the partition has no records")
+        yield reason("empty", what="records")
         return
     if settings.retention_ms < 0 and settings.retention_bytes < 0:
-        source = settings.source(keys.RETENTION_MS)
-        yield Reason(
-            "no-limit",
-            f"{keys.RETENTION_MS} is -1 ({source}), and there is no {keys.RETENTION_BYTES}:"
-            " nothing is ever deleted",
-            f"set {keys.RETENTION_MS} or {keys.RETENTION_BYTES} of the topic",
-        )
+        yield reason("no-limit", source=source)
         return
     yield from _future(state)
     first = oldest.goes_at
@@ -247,47 +250,34 @@ def _deletion(state: RetentionState, copied_to: int | None) -> Iterator[Reason]:
         yield from _held_back(state, due, copied_to)
         yield _due(state, due, first)
     elif first is not None and oldest.age_from <= state.now:
-        yield Reason(
+        yield reason(
             "not-yet",
-            f"the oldest segment has records of {iso_time(oldest.age_from)}, and stays for"
-            f" {span_text(settings.retention_ms)} ({settings.source(keys.RETENTION_MS)}):"
-            f" it goes at {iso_time(first)}",
+            time=iso_time(oldest.age_from),
+            retention=span_text(settings.retention_ms),
+            source=source,
+            due=iso_time(first),
         )
     elif first is None:
-        yield Reason(
-            "below-limit",
-            f"the log is not larger than {keys.RETENTION_BYTES} by a whole segment, and there is no"
-            f" {keys.RETENTION_MS}",
-        )
+        yield reason("below-limit")
     if len(state.segments) == 1 and (first is None or first > state.now):
-        yield Reason(
-            "active",
-            "all records are in the active segment, and whole segments are deleted: the next one"
-            f" begins at {size_text(settings.number(keys.SEGMENT_BYTES))} or after"
-            f" {span_text(settings.number(keys.SEGMENT_MS))}",
-            f"a smaller {keys.SEGMENT_MS} or {keys.SEGMENT_BYTES} has them deleted sooner",
-        )
+        bytes_, age = settings.number(keys.SEGMENT_BYTES), settings.number(keys.SEGMENT_MS)
+        yield reason("active", bytes=size_text(bytes_), age=span_text(age))
 
 
 def _due(state: RetentionState, due: Sequence[SegmentFate], since: int) -> Reason:
     interval = state.settings.number(keys.CHECK_INTERVAL)
-    size, be = size_text(sum(fate.size for fate in due)), "is" if len(due) == 1 else "are"
-    if not state.directory.holder:
-        text = (
-            "due, and no broker runs on this directory: deletion begins at the first retention"
-            " check after a start"
-        )
-    elif state.now - since > 2 * interval:
-        text = (
-            f"due since {iso_time(since)}, and the broker checks every"
-            f" {span_text(interval)}: its log has the reason"
-        )
-    else:
-        text = f"due: the broker deletes at its next check, every {span_text(interval)}"
-    if due[-1].is_active:
+    which = "overdue" if state.now - since > 2 * interval else "soon"
+    texts = _texts()["due"]
+    text = texts[which if state.directory.holder else "stopped"]
+    return reason(
+        "due",
+        segments=many(len(due), "segment"),
+        size=size_text(sum(fate.size for fate in due)),
+        be="is" if len(due) == 1 else "are",
+        state=text.format(since=iso_time(since), interval=span_text(interval))
         # `UnifiedLog.deleteSegments` rolls where all segments go, whatever segment.ms is.
-        text += "; the active segment is rolled first, and goes too"
-    return Reason("due", f"{many(len(due), 'segment')} with {size} {be} {text}")
+        + texts["active"] * due[-1].is_active,
+    )
 
 
 def _future(state: RetentionState) -> Iterator[Reason]:
@@ -296,15 +286,13 @@ def _future(state: RetentionState) -> Iterator[Reason]:
     if ahead and state.settings.retention_ms >= 0:
         first = ahead[0]
         stays = [fate for fate in state.segments if fate.base_offset >= first.base_offset]
-        until = iso_time(first.age_from + state.settings.retention_ms)
-        yield Reason(
+        yield reason(
             "future-timestamp",
-            f"segment {first.base_offset} has a timestamp"
-            f" {span_text(first.age_from - state.now)} in the future,"
-            f" {iso_time(first.age_from)}: it and all later segments,"
-            f" {size_text(sum(fate.size for fate in stays))}, stay until {until or 'for ever'}",
-            f"set {keys.RETENTION_BYTES} of the topic, or delete its records by"
-            " kafka-delete-records; message.timestamp.after.max.ms refuses such records",
+            segment=first.base_offset,
+            ahead=span_text(first.age_from - state.now),
+            time=iso_time(first.age_from),
+            size=size_text(sum(fate.size for fate in stays)),
+            until=iso_time(first.age_from + state.settings.retention_ms) or "for ever",
         )
 
 
@@ -315,29 +303,20 @@ def _held_back(
     ends = [fate.base_offset for fate in state.segments[1:]]
     high = state.high_watermark
     if ends and high is not None and high < ends[0]:
-        yield Reason(
-            "high-watermark",
-            f"the high watermark is {high}, below the end of the oldest segment: replicas that are"
-            " in sync have not fetched it",
-        )
+        yield reason("high-watermark", offset=high)
     if not state.settings.is_copied_to_tier or not ends:
         return
     uncopied = [fate for fate in due if copied_to is None or fate.base_offset > copied_to]
     if uncopied:
         end = "it is not known how far" if copied_to is None else f"up to offset {copied_to}"
-        yield Reason(
-            "not-in-tier",
-            f"the disk keeps segments until the tier has them: it has them {end}, and"
-            f" {many(len(uncopied), 'segment')} that are due may not be there",
-            "the metrics RemoteCopyLagBytes and RemoteCopyErrorsPerSec of the leader tell why",
-        )
+        yield reason("not-in-tier", end=end, segments=many(len(uncopied), "segment"))
         yield from _hanging(state, "is not copied to the tier")
 
 
 def _compaction(state: RetentionState) -> Iterator[Reason]:
     settings = state.settings
     if not settings.is_on(keys.CLEANER):
-        yield Reason("cleaner-off", f"{keys.CLEANER} is false: the broker never compacts")
+        yield reason("cleaner-off")
         return
     active = state.segments[-1]
     start = max(state.log_start or 0, state.segments[0].base_offset)
@@ -356,41 +335,26 @@ def _compaction(state: RetentionState) -> Iterator[Reason]:
     if state.transactions and stable < active.base_offset:
         yield from _hanging(state, "is not compacted")
     if clean is None:
-        yield Reason("never-compacted", "the cleaner has not compacted the partition yet")
+        yield reason("never-compacted")
     if recent and end == recent[0]:
-        yield Reason(
-            "lag",
-            f"segments from {end} on are younger than {keys.MIN_LAG}, {span_text(lag)}",
-        )
+        yield reason("lag", offset=end, lag=span_text(lag))
     ratio = dirty / (dirty + cleaned) if dirty + cleaned else 0.0
     least = settings.ratio(keys.DIRTY_RATIO)
     if not dirty:
-        yield Reason(
-            "nothing-dirty",
-            f"nothing before the active segment ({active.base_offset}) needs compaction",
-        )
+        yield reason("nothing-dirty", offset=active.base_offset)
     elif ratio <= least:
-        yield Reason(
-            "not-dirty-enough",
-            f"{ratio:.0%} of the bytes are not compacted yet, and the cleaner begins above"
-            f" {least:.0%} ({keys.DIRTY_RATIO}, {settings.source(keys.DIRTY_RATIO)})",
-        )
+        source = settings.source(keys.DIRTY_RATIO)
+        yield reason("not-dirty-enough", ratio=ratio, least=least, source=source)
     else:
-        yield Reason(
-            "dirty",
-            f"{size_text(dirty)}, {ratio:.0%} of the bytes, can be compacted, from offset"
-            f" {first_dirty} to {end}: if that stays so, the cleaner is behind or has failed",
-            "the log of the cleaner says so (log-cleaner.log), and the metrics"
-            " uncleanable-partitions-count and DeadThreadCount",
-        )
+        yield reason("dirty", size=size_text(dirty), ratio=ratio, begin=first_dirty, end=end)
 
 
 def _hanging(state: RetentionState, consequence: str) -> Iterator[Reason]:
     for transaction in state.hanging:
-        yield Reason(
+        yield reason(
             "hanging-transaction",
-            f"a transaction of producer {transaction.producer_id} is open since"
-            f" {iso_time(transaction.time)}: what comes from offset {transaction.first_offset} on"
-            f" {consequence}",
-            "kafka-transactions find-hanging lists it, and abort ends it",
+            producer=transaction.producer_id,
+            time=iso_time(transaction.time),
+            offset=transaction.first_offset,
+            consequence=consequence,
         )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kraftops.answers.fields import boolean, number, parts, size, text, time
-from kraftops.disk.retention import Reason, RetentionState, read_retention, reasons
+from kraftops.disk.retention import Reason, RetentionState, read_retention, reason, reasons
 from kraftops.disk.settings import topic_settings
 from kraftops.display.columns import Column, folded
 from kraftops.dump.tiers.remote_metadata import read_remote_metadata
@@ -89,16 +89,8 @@ def _of_broker(broker: Broker, topic: str, asked: int | None, now: int) -> Itera
         state = read_retention(directory, topic, partition, settings, now)
         stated = reasons(state, copied_to)
         if image is None:
-            stated.append(_UNKNOWN_SETTINGS)
+            stated.append(reason("settings-unknown"))
         yield Why(state, stated)
-
-
-_UNKNOWN_SETTINGS = Reason(
-    "settings-unknown",
-    "there is no metadata log in these directories, so that settings of the topic are not known:"
-    " those of the broker's file, or Kafka's defaults, are taken",
-    "name the directory with __cluster_metadata-0 too",
-)
 
 
 def _copied_to(directories: Sequence[LogDirectory], path: str, partition: int) -> int | None:

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from kraftops.fileio.packaged import packaged_text
 from kraftops.findings.aside import aside_of
-from kraftops.findings.finding import Finding, Severity
+from kraftops.findings.finding import Finding, Place, Severity
 
 # No command: a broker that starts without the directory before another one leads may lead with an
 # empty log, and all others then cut theirs.
@@ -44,6 +44,7 @@ class CatalogueRow:
         action: what to do.
         proof: how to be sure.
         commands: what does the action, with names of places in braces.
+        consequence: what follows, as the end of a line.
         restores_replica: whether the broker is to fetch the whole partition anew from its leader.
     """
 
@@ -56,6 +57,7 @@ class CatalogueRow:
     action: str
     proof: str
     commands: tuple[str, ...] = ()
+    consequence: str = ""
     restores_replica: bool = False
 
     @property
@@ -69,6 +71,20 @@ def catalogue() -> Mapping[str, CatalogueRow]:
     """Return the rows by code, in the order of the file."""
     rows = tomllib.loads(packaged_text(__file__, "catalogue.toml"))
     return MappingProxyType({code: _row(code, **fields) for code, fields in rows.items()})
+
+
+def usual_finding(code: str, text: str, place: Place, **values: object) -> Finding:
+    """Return a finding as the catalogue has its code, with these *values* in its commands.
+
+    A value of several words is a tuple.
+    """
+    row = catalogue()[code]
+    quoted = {
+        name: shlex.join(map(str, value if isinstance(value, tuple) else (value,)))
+        for name, value in values.items()
+    }
+    commands = tuple(command.format_map(quoted) for command in row.commands)
+    return Finding(code, row.severity, text, place, row.cure, commands, consequence=row.consequence)
 
 
 def code_of_cure(finding: Finding) -> str:

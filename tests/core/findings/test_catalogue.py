@@ -21,6 +21,7 @@ FOLDERS = ("core/kraftops", "shell/kraftops_shell", "cli/kraftops_cli")
 TOOLS = {"check", "verify", "shell", "report", "recover", "doctor"}
 RAISING = {
     "Finding": 0,
+    "usual_finding": 0,
     "stop_finding": 0,
     "note_finding": 0,
     "log_finding": 0,

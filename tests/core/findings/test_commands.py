@@ -43,7 +43,7 @@ def made(code: str, folder: Path) -> Path:
 
 
 def test_commands_of_the_catalogue_are_run_here() -> None:
-    rows = catalogue().values()
+    rows = [row for row in catalogue().values() if "doctor" not in row.tools]  # of disks
     commands = {row.commands for row in rows if row.commands and row.code not in OF_OTHER_TESTS}
 
     assert commands == {catalogue()[code].commands for code in MENDED}
