@@ -82,7 +82,9 @@ CODES: Mapping[str, Code] = {
     "other-directory-id": Code(3, "a voter is to have another directory.id than its own"),
     "other-identity": Code(3, "directories are of another node or cluster, or two have one id"),
     "other-log": Code(3, "two logs were never equal"),
-    "quorum-alive": Code(3, "a controller leads, or most voters run (then leader is null)"),
+    "quorum-alive": Code(
+        3, "a controller leads, most voters run (then leader is null), or most logs are whole"
+    ),
     "running": Code(3, "a server holds the lock of a directory"),
     "same-address": Code(3, "two voters that had different addresses would get the same one"),
     "several-logs": Code(3, "two copies are of one node"),

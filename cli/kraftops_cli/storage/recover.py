@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kraftops.recovery.plan import RecoveryPlan, RecoveryRequest
     from kraftops.storage.config.server_config import ServerConfig
 
-_OF_A_RECOVERY = ("sources", "choice", "elect_newest", "unseen_brokers", "offline")
+_OF_A_RECOVERY = ("sources", "choice", "elect_newest", "unseen_brokers", "force", "offline")
 _SECONDS = 5.0  # a follower forgets a dead leader after controller.quorum.fetch.timeout.ms, 2 s
 
 
@@ -51,6 +51,9 @@ class QuorumOptions:
         default="",
         show_default=False,
         help="Registered brokers whose disks are not at hand; what only they have may be lost.",
+    )
+    force: bool = flag(
+        "--force", help="Give up voters although the given logs are enough for a quorum."
     )
     offline: bool = flag(
         "--offline",
@@ -76,6 +79,7 @@ class QuorumOptions:
         return RecoveryRequest(
             voters=voters,
             choice=self.choice,
+            is_forced=self.force,
             elects_newest=self.elect_newest,
             unseen_brokers=frozenset(map(int, ids)),
             ask=None if self.offline else _ask,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kraftops.errors import StorageError
@@ -24,6 +24,10 @@ from kraftops.server.voters import Voter
 from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.logdirs.directories import check_ids, read_directories
 from kraftops.uuids import random_uuid, to_text
+
+_LEADS_ALONE_MS = 20_000
+"""Within this, ten of its fetch timeouts, a leader without a majority has resigned: what voters
+lack that end so near to the newest log need not have been committed."""
 
 
 def own_directory(config: ServerConfig) -> LogDirectory:
@@ -239,3 +243,50 @@ def common_end(log: LogCopy, chosen: LogCopy, *, is_named: bool) -> int:
         return prefix.offset
     # Deleted segments were equal: their records are in a snapshot, and so were committed.
     return min(log.end, chosen.end, max(log.start, chosen.start))
+
+
+def check_lost(
+    config: ServerConfig, logs: Sequence[ComparedLog], new_voters: Sequence[Voter]
+) -> None:
+    """Refuse to give up voters whose logs are given and whole, if they are most.
+
+    Args:
+        config: the configuration of this node.
+        logs: all logs, the chosen one first.
+        new_voters: the voters after the recovery.
+
+    Raises:
+        RecoveryRefused: it is so.
+    """
+    voters = logs[0].log.voter_ids(config)
+    if 2 * len(voters & {voter.node_id for voter in new_voters}) > len(voters):
+        return  # they go on, at other addresses or in a dynamic quorum
+    whole = [compared.log for compared in logs if _is_whole(compared, logs[0].log, voters)]
+    if 2 * len({log.owner.node_id or log.name for log in whole}) <= len(voters):
+        return
+    names = ", ".join(log.name for log in whole)
+    text = f"the quorum is not lost: the logs of most voters are whole: {names}"
+    if nameless := [log.name for log in whole if log.owner.node_id is None]:
+        text += f"; {', '.join(nameless)} may be of voters, without a meta.properties that says so"
+    raise RecoveryRefused(
+        "quorum-alive",
+        text,
+        f"start most of the voters {', '.join(map(str, sorted(voters)))}; kafka-storage verify, "
+        "with a -c for the server.properties of each, tells what keeps one from it, and the "
+        "command that mends it. Only if they must not start again: --force",
+    )
+
+
+def _is_whole(compared: ComparedLog, chosen: LogCopy, voters: Collection[int]) -> bool:
+    """Tell whether a log may be that of a voter that has all committed records.
+
+    One without a meta.properties may be of any voter.
+    """
+    log = compared.log
+    if log.is_empty or log.damage or compared.ahead or log.owner.node_id not in {None, *voters}:
+        return False
+    directories = {voter.node_id: voter.directory_id for voter in chosen.quorum.voters or ()}
+    expected = log.owner.node_id and directories.get(log.owner.node_id)
+    if expected not in (None, log.owner.directory_id):
+        return False  # it was formatted anew, and has no vote
+    return (chosen.time or 0) - (log.time or 0) <= _LEADS_ALONE_MS

@@ -33,6 +33,7 @@ from kraftops.recovery.live_controllers import (
 from kraftops.recovery.log_copy import LogCopy
 from kraftops.recovery.log_selection import (
     ComparedLog,
+    check_lost,
     choose_log,
     compare_logs,
     own_directory,
@@ -84,6 +85,7 @@ class RecoveryRequest:
         host_changes: the new addresses of the voters by their old ones.
         own_name: the name of the log of this node in messages; None for its directory.
         allows_minority: whether several voters may go on without the logs of most; one always may.
+        is_forced: whether voters are given up although most could lead with their logs.
         elects_newest: whether the brokers with the newest copies of partitions are elected.
         unseen_brokers: the brokers whose disks are not at hand, as a person has accepted.
         ask: asks controllers whether one leads; None where none is to be asked.
@@ -95,6 +97,7 @@ class RecoveryRequest:
     host_changes: Mapping[HostPort, HostPort] = field(default_factory=dict)
     own_name: str | None = None
     allows_minority: bool = False
+    is_forced: bool = False
     elects_newest: bool = False
     unseen_brokers: frozenset[int] = frozenset()
     ask: AskControllers | None = None
@@ -216,6 +219,8 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
         check_own_voter(config, own, new_voters)
     else:
         check_target_voters(config, logs, quorum.voters or (), new_voters)
+    if not (was_recovered or is_named or request.is_forced):
+        check_lost(config, compared, new_voters)
     # A log that was recovered has what a majority had.
     minority = "" if was_recovered else missing_majority(logs, chosen.voter_ids(config))
     if minority and len(new_voters) > 1 and not request.allows_minority:

@@ -229,12 +229,14 @@ def _wipe(plan: RecoveryPlan, node_id: int, config: ServerConfig | None) -> Iter
     """Yield the steps that make a node without a script an empty one."""
     files = " ".join(f'"$LOG_DIR"/{name}' for name in VOID_NAMES)
     meta = f'"$LOG_DIR"/{META_FILE}'
+    is_nameless = any(compared.log.owner.node_id is None for compared in plan.logs)
+    lost_meta = f"[ ! -e {meta} ] || " if is_nameless else ""
     yield WorkStep(
         f"on the host of node {node_id}, with CONFIG as the path of its server.properties and "
         "LOG_DIR as its metadata directory (metadata.log.dir, else the first of log.dirs): wipe "
         "its metadata log, if its disk is still there",
         # On another host, or without LOG_DIR, it does nothing. After a kill it can be repeated.
-        f"if grep -qsx node.id={node_id} {meta}; then rm -rf {files}; fi",
+        f"if {lost_meta}grep -qsx node.id={node_id} {meta}; then rm -rf {files}; fi",
         node_id,
     )
     form = format_command(config, plan, is_broker=node_id in plan.brokers)

@@ -265,7 +265,11 @@ def missing_majority(logs: Sequence[LogCopy], old_ids: Collection[int]) -> str:
     if not voted:
         return "no given log names the voters: a committed record may be in none of them"
     missing, before = (", ".join(map(str, sorted(ids))) for ids in (voted - read, voted))
-    return (
-        f"of the voters {before} the logs of {missing} were not given: a committed record may be "
-        "in none of the given logs"
-    )
+    lost = "a committed record may be in none of the given logs"
+    nameless = [log.name for log in logs if log.owner.node_id is None and not log.is_empty]
+    if nameless:
+        return (
+            f"of the voters {before} the logs of {missing} are not known by a meta.properties, and "
+            f"may be {', '.join(nameless)}: if they are not, {lost}"
+        )
+    return f"of the voters {before} the logs of {missing} were not given: {lost}"

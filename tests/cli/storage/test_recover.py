@@ -724,7 +724,7 @@ class TestUndo:
         other_node(node / "c2", 2)
         names = ["--from", "c2", "--from", "./c2/__cluster_metadata-0"]
 
-        found = recovery_data(node, "--voters", "self", *names, "--dry-run")
+        found = recovery_data(node, "--voters", "self", *names, "--force", "--dry-run")
 
         assert [log["name"] for log in found["logs"]] == ["meta", "c2"]
 

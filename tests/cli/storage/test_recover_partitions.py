@@ -296,7 +296,7 @@ def test_refusal_with_the_logs_of_most_voters_says_what_it_is_for(tmp_path: Path
     node, _ = cluster(tmp_path)
     other_node(tmp_path / "c2", 2, *ORDERS)
 
-    answer = refusal(node, *SELF, f"--from={tmp_path / 'c2'}")
+    answer = refusal(node, *SELF, f"--from={tmp_path / 'c2'}", "--force")
 
     assert "brokers cut no more than after a restart" in answer["message"]
 

@@ -299,7 +299,7 @@ def test_broker_with_other_records_fetches_a_new_log(tmp_path: Path) -> None:
 def test_killed_between_two_removals_it_can_be_repeated(
     tmp_path: Path, cluster: list[Path]
 ) -> None:
-    plan(tmp_path, *map(packed, cluster), "--voters", "1")
+    plan(tmp_path, *map(packed, cluster), "--voters", "1", "--force")
     program = tmp_path / "rm"
     program.write_text(
         "#!/bin/sh\ncase $2 in *meta.properties) kill -9 $PPID ;; esac\nexec /bin/rm $@\n"

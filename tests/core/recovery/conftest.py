@@ -31,6 +31,7 @@ def plan(monkeypatch: pytest.MonkeyPatch) -> Planner:
                 voters=voters,
                 host_changes={},
                 elects_newest=elects_newest,
+                is_forced=True,
                 ask=nobody_runs,
             )
             return plan_recovery(load_config("server.properties"), request, 1_763_720_000_123)

@@ -108,9 +108,7 @@ def recovered(
     def found(folder: Path) -> set[str]:
         make(folder / "node")
         with chdir(folder / "node"), opened_sources(sources, print) as logs:
-            request = RecoveryRequest(
-                sources=logs, choice=None, voters=voters, host_changes={}, ask=ask
-            )
+            request = RecoveryRequest(sources=logs, voters=voters, is_forced=True, ask=ask)
             planned = plan_recovery(load_config(PROPERTIES), request, 1_763_720_000_123)
         return codes_of(planned.findings)
 

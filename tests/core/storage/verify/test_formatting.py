@@ -106,6 +106,25 @@ def test_old_voter_gets_its_identity_back_only_when_all_voters_are_known(cluster
     assert [finding.commands[0].split()[0] for finding in both] == ["printf"] * 2
 
 
+def test_quorum_whose_logs_are_whole_is_not_recovered(cluster: Path) -> None:
+    """With their meta.properties, two voters would lead as well; then nobody is given up."""
+    logs = [f"--from=node-{node_id}/data/__cluster_metadata-0" for node_id in (1, 2)]
+    for node_id in (1, 2):
+        (cluster / f"node-{node_id}/data/meta.properties").unlink()
+    words = "recover", "-c", "node-3.properties", "--voters=self", "--unseen-broker=101,102,103"
+
+    refused = storage(cluster, *words, *logs, "--offline", "--yes")
+    forced = storage(cluster, *words, *logs, "--offline", "--dry-run", "--force")
+    os.truncate(cluster / "node-1" / METADATA_LOG, 3000)
+    lost = storage(cluster, *words, logs[0], "--offline", "--dry-run")
+
+    assert refused.code == 3
+    assert "the quorum is not lost: the logs of most voters are whole" in refused.err
+    assert forced.code == lost.code == 0
+    assert "the logs of 1, 2 are not known by a meta.properties" in forced.text
+    assert '[ ! -e "$LOG_DIR"/meta.properties ] || grep' in forced.text
+
+
 def test_broker_is_not_formatted_while_it_may_lead_with_empty_partitions(cluster: Path) -> None:
     empty(cluster, 103)
 
