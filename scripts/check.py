@@ -24,8 +24,8 @@ from hatch_build import CRATE, UnbuiltError, toolchain
 ROOT = Path(__file__).resolve().parent.parent
 CARGO_CHECKS = (
     ("crate: format", ["fmt", "--check"]),
+    ("crate: tests", ["test", "--locked", "--lib"]),  # .ci/run has pip build the release meanwhile
     ("crate: lint", ["clippy", "--release", "--locked", "--all-targets", "--", "-D", "warnings"]),
-    ("crate: tests", ["test", "--locked", "--lib"]),
 )
 _COMPONENTS = {"fmt", "clippy"}
 """Components of Rust that may be missing."""

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kraftops.errors import DecodeError, Underflow
-from kraftops.log.producers import CrcMismatch, ProducerState, read_producers
+from kraftops.log.producers import CrcMismatch, ProducerState, open_transactions, read_producers
 from kraftops.schema.compile import compiled
 from kraftops.schema.message import parse
 from tests.helpers.logs.segments import patched, segments
@@ -54,6 +54,12 @@ def test_empty_snapshot_has_ten_bytes() -> None:
 
     assert len(data) == 10
     assert read_producers(data) == []
+
+
+def test_open_transaction_may_begin_at_the_first_offset() -> None:
+    data = producers_bytes([*TWO, TWO[0]._replace(producer_id=9, first_txn_offset=0)])
+
+    assert open_transactions(data) == {1: 8, 9: 0}
 
 
 REAL = [path for path in segments("*.snapshot") if "snap" not in path.parts]

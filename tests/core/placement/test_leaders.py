@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kraftops.placement.leaders import misled, plan_drain, plan_restore
+from kraftops.placement.leaders import misled, moves_away, plan_drain, plan_restore, preferred
 from kraftops.placement.placement import Replicas, TopicPartition
 from kraftops.placement.plan import Move
 from tests.helpers.placement import placement
@@ -70,3 +70,28 @@ def test_partition_with_another_leader_than_the_preferred_is_misled() -> None:
     found.partitions[third] = Replicas((1, 2), (2,), 2)
 
     assert misled(found, [first, second, third]) == [second]
+
+
+def test_leader_counts_where_it_is_preferred() -> None:
+    found = placement(RACKS, [(2, 1, 3), (1, 2, 3), (1, 3, 2)])
+    first = next(iter(found.partitions))
+    found.partitions[first] = Replicas((2, 1, 3), (2, 1, 3), 1)
+
+    assert [move.after[0] for move in plan_drain(found, {1}).moves] == [3, 2, 3]
+
+
+def test_only_replica_is_not_preferred_to_others() -> None:
+    found = placement(RACKS, [(1, 2), (2, 1), (1,)])
+
+    assert preferred(found, 1) == (next(iter(found.partitions)),)
+
+
+def test_list_is_rotated_only_if_its_first_replica_stops() -> None:
+    found = placement(RACKS, [(1, 2, 3), (2, 1, 3)])
+    _, led = found.partitions
+    found.partitions[led] = Replicas((2, 1, 3), (2, 1, 3), 1)
+
+    rotated, kept = moves_away(found, {1})
+
+    assert rotated.after in ((2, 3, 1), (3, 1, 2))
+    assert kept.after == kept.before == (2, 1, 3)

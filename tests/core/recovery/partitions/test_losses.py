@@ -190,6 +190,43 @@ def test_unseen_leader_may_lack_later_epochs() -> None:
     assert str(total_of([loss])) == "83 acknowledged records of orders-0 may be cut from broker 1"
 
 
+def written_copy(
+    broker: int, end: int, start: int = 0, *, is_end_exact: bool = True
+) -> PartitionCopy:
+    epochs = (EpochEntry(0, start),)
+    return PartitionCopy(
+        broker=broker,
+        place=f"b{broker}",
+        topic="orders",
+        topic_id=TOPIC,
+        number=0,
+        start=start,
+        end=end,
+        is_end_exact=is_end_exact,
+        epochs=epochs,
+    )
+
+
+@pytest.mark.parametrize(("start", "also_on"), [(0, (2,)), (10, (2,)), (11, ())])
+def test_copy_that_begins_with_the_lost_records_has_them(
+    start: int, also_on: tuple[int, ...]
+) -> None:
+    copies = [written_copy(0, 10), written_copy(1, 20), written_copy(2, 20, start)]
+
+    loss, _ = losses(assigned(Registration((0,), leader=0, epoch=0), 3), copies)
+
+    assert (loss.copy.broker, loss.offsets, loss.also_on) == (1, range(10, 20), also_on)
+
+
+@pytest.mark.parametrize(("end", "count"), [(20, 1), (21, 0)])
+def test_end_that_was_not_read_is_one_record_too_low_at_most(end: int, count: int) -> None:
+    copies = [written_copy(0, end), written_copy(1, 20, is_end_exact=False)]
+
+    table = losses(assigned(Registration((0,), leader=0, epoch=0), 2), copies)
+
+    assert len(table) == count
+
+
 @pytest.mark.parametrize(
     ("replica_directory", "folder", "lost"),
     [(_FIRST, None, 60), (_OTHER, None, 0), (_FIRST, "orders-0.abc-future", 0)],
