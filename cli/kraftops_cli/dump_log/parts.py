@@ -7,7 +7,9 @@ from contextlib import contextmanager, nullcontext
 from functools import partial
 from typing import Any, Self
 
+from kraftops.dump.report import Report
 from kraftops.dump.scan.part_printer import PartPrinter
+from kraftops.dump.scan.plain_texts import PlainText, plain_texts
 from kraftops.dump.sources.parts import (
     PartResult,
     ReportMerger,
@@ -26,16 +28,21 @@ from kraftops_cli.dump_log.plan import Plan, Run, show_lines
 class _SourcePrinter:
     """Prints byte ranges, each by the query of its source."""
 
-    def __init__(self, plan: Plan, turn: Turn) -> None:
-        self._plan, self._turn = plan, turn
+    def __init__(self, plan: Plan, texts: Iterator[PlainText | None], turn: Turn) -> None:
+        """*texts* are those of the ranges, as far as they are known."""
+        self._plan, self._texts, self._turn = plan, texts, turn
         self._by_query: dict[Query, PartPrinter] = {}
 
     def __call__(self, part: ByteRange, emit: Callable[[PartResult], None]) -> Iterator[bytes]:
+        if plain := next(self._texts, None):
+            yield plain.text
+            emit(PartResult(part, Report(), None, None, plain.size))
+            return
         query = self._plan.query_of(part.path)
         printer = self._by_query.get(query)
         if printer is None:
             printer = self._by_query[query] = PartPrinter(query, self._turn)
-        return printer(part, emit)
+        yield from printer(part, emit)
 
     def __enter__(self) -> Self:
         return self
@@ -79,7 +86,9 @@ def run_parts(
                 advance(result.size, result.part.path)
             show_lines(run.terminal, merger.add(result))
 
-        run_ordered(parts, open_producer or partial(_SourcePrinter, plan), fd, jobs, on_result)
+        texts = plain_texts(plan.paths, plan.query_of) if jobs == 1 else iter(())
+        printer = partial(_SourcePrinter, plan, texts)
+        run_ordered(parts, open_producer or printer, fd, jobs, on_result)
 
 
 @contextmanager

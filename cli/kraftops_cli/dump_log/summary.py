@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kraftops.dump.report import Report
 from kraftops.dump.sources.parts import job_count, plan_parts, sizes_of, whole_files
 from kraftops.dump.summary.file_counter import Counting, Quota
-from kraftops.dump.summary.logs import Log, Reading, add_summary, fields_of, readings
+from kraftops.dump.summary.logs import Fields, Log, Reading, add_summary, fields_of, readings
+from kraftops.dump.summary.plain import plain_rows
 from kraftops.dump.summary.summarise import summarise
 from kraftops.dump.summary.summary import Summary
 from kraftops.errors import SourceError, UsageError
@@ -20,7 +21,7 @@ from kraftops.log.ranges import ByteRange
 from kraftops.memory import Turn
 from kraftops.parallel.ordered import Produce, run_ordered
 from kraftops_cli.dump_log.plan import Plan, Run, open_target
-from kraftops_cli.dump_log.summaries.table import Fields, in_order, logs_text
+from kraftops_cli.dump_log.summaries.table import in_order, logs_text
 from kraftops_cli.dump_log.summaries.text import damage_count, summary_text
 from kraftops_cli.terminal.streams import Terminal, json_line
 from kraftops_terminal.console import Console
@@ -63,11 +64,22 @@ def run_summary(plan: Plan, terminal: Terminal) -> int:
     quota = None if plan.limit is None else Quota(0, plan.limit)
     if plan.tail is not None:  # the last records are known only after a first count
         visible = [file._replace(details=False) for file in files if file.is_shown]
-        summaries = count_files(run, visible, None)
+        first_count = count_files(run, visible, None)
         run = Run(plan, terminal, Report())  # the second count has the same errors
-        total = sum(summary.records.count for summary in summaries.values())
+        total = sum(summary.records.count for summary in first_count.values())
         quota = Quota(max(total - plan.tail, 0), plan.tail)
-    return print_summaries(run, files, count_files(run, files, quota))
+    rows = _rows(plan, files) if quota is None else {}
+    counted = count_files(run, [file for file in files if file.log not in rows], quota)
+    summaries: dict[Log, Summary | Fields] = {**rows, **counted}
+    logs = dict.fromkeys(file.log for file in files)
+    return print_summaries(run, files, {log: summaries[log] for log in logs if log in summaries})
+
+
+def _rows(plan: Plan, files: Sequence[Reading]) -> dict[Log, Fields]:
+    """Return the rows of plain logs in a table; none where only one log would be in it."""
+    rows = plain_rows(files, plan.query_of)
+    visible = {file.log for file in files if file.is_shown}
+    return rows if len(visible & rows.keys()) > 1 else {}
 
 
 def count_files(run: Run, files: Sequence[Reading], quota: Quota | None) -> dict[Log, Summary]:
@@ -125,7 +137,9 @@ def _count(plan: Plan, part: ByteRange, file: Reading, counting: Counting) -> _C
     return _Counted(part.path, summary)
 
 
-def print_summaries(run: Run, files: Sequence[Reading], summaries: Mapping[Log, Summary]) -> int:
+def print_summaries(
+    run: Run, files: Sequence[Reading], summaries: Mapping[Log, Summary | Fields]
+) -> int:
     """Print summaries as text or JSON, to the output that is asked for; return the exit code."""
     plan = run.plan
     visible_logs = {file.log for file in files if file.is_shown and file.log in summaries}
@@ -152,7 +166,7 @@ def print_summaries(run: Run, files: Sequence[Reading], summaries: Mapping[Log, 
     return run.exit_code()
 
 
-def _text(plan: Plan, logs: Sequence[Fields], console: Console) -> str:
+def _text(plan: Plan, logs: Sequence[Mapping[str, Any]], console: Console) -> str:
     if plan.logs or len(logs) < 2:
         return "\n".join(summary_text(summary, console) for summary in logs[: plan.top])
     return logs_text(logs, console, top=plan.top)

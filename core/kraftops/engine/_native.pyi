@@ -35,11 +35,26 @@ class Scan:
         described: dict[str, Any],
     ) -> None: ...
     def feed(self, data: bytes, start: int, position: int) -> Outcome: ...
-    def look(
-        self, buffer: bytes, start: int, position: int
-    ) -> tuple[
-        int, list[tuple[int, int, int, int, int, int, int, int, bool, bool, bool, int | None]]
-    ]: ...
+    def look(self, buffer: bytes, start: int, position: int) -> tuple[int, list[SeenBatch]]: ...
+    def texts(self, buffer: bytes, stops: list[int]) -> list[bytes | None]: ...
+    def ends(
+        self, buffer: bytes, stops: list[int], base_offsets: list[int]
+    ) -> list[int | None]: ...
+
+class SeenBatch:
+    position: int
+    size: int
+    base_offset: int
+    last_offset: int
+    max_timestamp: int
+    epoch: int
+    producer_id: int
+    last_sequence: int
+    is_transactional: bool
+    is_thinned: bool
+    is_empty: bool
+    marker: int | None
+    magic: int
 
 class Outcome:
     out: bytes
@@ -72,6 +87,7 @@ class Counter:
         limits: tuple[int, int, int] | None,
     ) -> None: ...
     def add_window(self, data: bytes, start: int, position: int) -> int: ...
+    def count_logs(self, buffer: bytes, stops: list[int]) -> list[LogCount | None]: ...
     def tally(self) -> Tally | None: ...
     def add(
         self, batch: bytes, records: bytes, position: int, limits: tuple[int, int]
@@ -91,6 +107,13 @@ class Counted:
     amounts: list[_Amount]
     numbers: list[int] | None
     errors: list[tuple[int, int, str]]
+
+class LogCount:
+    size: int
+    records: int
+    offsets: _Ends | None
+    end: int | None
+    times: _Ends | None
 
 class Tally:
     reach: int | None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -169,6 +170,20 @@ class Tally(NamedTuple):
     transactions: TransactionTally
 
 
+class LogCount(NamedTuple):
+    """What a table has of a plain log: without transactions, control records and damage.
+
+    *size* is that of its batches in bytes, *end* the offset after the last one, also without a
+    match; *offsets* and *times* are the least and the highest of its selected batches.
+    """
+
+    size: int
+    records: int
+    offsets: tuple[int, int] | None
+    end: int | None
+    times: tuple[int, int] | None
+
+
 class RecordCounter(Protocol):
     """A counter of the records of one file, given its batches in order."""
 
@@ -177,6 +192,13 @@ class RecordCounter(Protocol):
 
         It may leave all batches to `add`. *position* is that of *start* in the file. Before
         another way counts a batch, and at the end, `tally` must be called.
+        """
+
+    def count_logs(self, buffer: bytes, stops: list[int]) -> Sequence[LogCount | None]:
+        """Count each of many small logs on its own, if it is plain.
+
+        They follow each other in *buffer*, each up to its index in *stops*. Of others, None is
+        returned; the reference leaves all of them to `add`.
         """
 
     def tally(self) -> Tally | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ from kraftops.engine.choice import engine_name
 from kraftops.engine.count_contract import (
     Counted,
     CountRequest,
+    LogCount,
     RecordCounter,
     Tally,
     Tops,
@@ -42,6 +44,10 @@ class EngineCounter:
     def add_window(self, data: bytes, start: int, position: int) -> int:
         """Count the ordinary batches of a window; see `RecordCounter`."""
         return self._counter.add_window(data, start, position)
+
+    def count_logs(self, buffer: bytes, stops: list[int]) -> Sequence[LogCount | None]:
+        """Count each of many small logs that is plain; see `RecordCounter`."""
+        return self._counter.count_logs(buffer, stops)
 
     def tally(self) -> Tally | None:
         """Return the numbers of the batches of windows; see `RecordCounter`."""

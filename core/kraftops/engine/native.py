@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache, lru_cache
-from itertools import starmap
 from typing import Any
 
 from kraftops.engine import _native
@@ -21,6 +20,7 @@ from kraftops.engine.count_contract import (
     HistoryTally,
     LargeBatch,
     LargeRecord,
+    LogCount,
     OffsetTally,
     ProducerTally,
     Tally,
@@ -93,6 +93,17 @@ class NativeScan:
             table = {name: named(Column, column) for name, column in outcome.columns.items()}
         return named(Outcome, outcome)._replace(notes=named_all(Note, outcome.notes), columns=table)
 
+    def texts(self, buffer: bytes, stops: list[int]) -> list[bytes | None]:
+        """Return the text of each of many small logs; see `Scan.texts`.
+
+        Raises:
+            KraftopsError: the engine failed, which is a bug of it.
+        """
+        try:
+            return self._scan.texts(buffer, stops)
+        except RuntimeError as error:
+            raise _failure(0, error) from error
+
     def look(self, buffer: bytes, start: int, position: int) -> tuple[int, list[SeenBatch]]:
         """Look at the sound batches in *buffer*; see `Scan.look`.
 
@@ -103,7 +114,18 @@ class NativeScan:
             end, batches = self._scan.look(buffer, start, position)
         except RuntimeError as error:
             raise _failure(position, error) from error
-        return end, list(starmap(SeenBatch, batches))
+        return end, named_all(SeenBatch, batches)
+
+    def ends(self, buffer: bytes, stops: list[int], base_offsets: list[int]) -> list[int | None]:
+        """Return where each of many small logs ends, if it is plain; see `Scan.ends`.
+
+        Raises:
+            KraftopsError: the engine failed, which is a bug of it.
+        """
+        try:
+            return self._scan.ends(buffer, stops, base_offsets)
+        except RuntimeError as error:
+            raise _failure(0, error) from error
 
 
 class NativeCounter:
@@ -134,6 +156,18 @@ class NativeCounter:
         except RuntimeError as error:
             raise _failure(position, error) from error
         return end
+
+    def count_logs(self, buffer: bytes, stops: list[int]) -> list[LogCount | None]:
+        """Count each of many small logs that is plain; see `RecordCounter`.
+
+        Raises:
+            KraftopsError: the engine failed, which is a bug of it.
+        """
+        try:
+            counts = self._counter.count_logs(buffer, stops)
+        except RuntimeError as error:
+            raise _failure(0, error) from error
+        return [named_if_any(LogCount, count) for count in counts]
 
     def tally(self) -> Tally | None:
         """Return the numbers of the batches of windows; see `RecordCounter`."""

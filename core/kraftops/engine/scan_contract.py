@@ -158,9 +158,27 @@ class Scan(Protocol):
         After `Why.FULL`, the batch at `Outcome.next` must be the first of the next call.
         """
 
+    def texts(self, buffer: bytes, stops: list[int]) -> Sequence[bytes | None]:
+        """Return the text of each of many small logs, as `feed` of its bytes would.
+
+        They follow each other in *buffer*, each up to its index in *stops*. It is None of a log
+        with a note, a gap, or bytes that are not a batch of magic 2; the reference leaves all to
+        `feed`.
+        """
+
     def look(self, buffer: bytes, start: int, position: int) -> tuple[int, Sequence[SeenBatch]]:
         """Look at the sound batches in *buffer* from *start* on, at *position* of the file.
 
         They end, with the index after them, before a batch that is not whole or not of magic 2,
         that has a wrong checksum, or a record that `feed` would note; the reference has none.
+        """
+
+    def ends(
+        self, buffer: bytes, stops: list[int], base_offsets: list[int]
+    ) -> Sequence[int | None]:
+        """Return the offset after the last batch of each of many small logs, if that is plain.
+
+        They follow each other in *buffer*, each up to its index in *stops*. In a plain log are only
+        batches of `look` without producers, from its base offset on, which leave out no offset. Of
+        others it is None; the reference leaves all of them to `look`.
         """

@@ -71,9 +71,19 @@ class EngineScan:
         self._scan.first_offset = self._scan.last_offset = None
         self.position = -1
 
+    def texts(self, buffer: bytes, stops: list[int]) -> Sequence[bytes | None]:
+        """Return the text of each of many small logs that is plain; see `Scan.texts`."""
+        return self._scan.texts(buffer, stops)
+
     def look(self, buffer: bytes, start: int, position: int) -> tuple[int, Sequence[SeenBatch]]:
         """Look at the sound batches in *buffer*; see `Scan.look`."""
         return self._scan.look(buffer, start, position)
+
+    def ends(
+        self, buffer: bytes, stops: list[int], base_offsets: list[int]
+    ) -> Sequence[int | None]:
+        """Return where each of many small logs ends, if it is plain; see `Scan.ends`."""
+        return self._scan.ends(buffer, stops, base_offsets)
 
     def outcomes(self, reader: LogReader) -> Iterator[Outcome]:
         """Yield the outcomes of the batches of a file, up to bytes that are not a batch.

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import stat
+from collections.abc import Iterable, Iterator, Mapping
 from io import BytesIO
+from itertools import pairwise
+from typing import NamedTuple
 
 from kraftops.errors import SourceError
 from kraftops.fileio.mounts import extent_at
 from kraftops.log.log_file import LogFile
-from kraftops.log.reader import LogReader
+from kraftops.log.reader import BLOCK, LogReader
 from kraftops.memory import Meter
 
 LARGEST_OF_LOAD = 4 << 10  # bytes: checkpoints; of a larger index or log a load reads little
@@ -48,6 +51,57 @@ class HeldFiles:
         while self._bytes > _MOST_BYTES:
             self._bytes -= self._files.pop(next(iter(self._files))).size
         return file
+
+
+class SmallFiles(NamedTuple):
+    """Files whose contents follow each other, each up to its index in *stops*."""
+
+    paths: list[str]
+    content: bytes
+    stops: list[int]
+
+    @property
+    def sizes(self) -> list[int]:
+        return [stop - start for start, stop in pairwise([0, *self.stops])]
+
+
+def small_files(paths: Iterable[str]) -> Iterator[SmallFiles]:
+    """Yield the small ones of some files, about a megabyte at a time.
+
+    Those that are larger than a check holds, or cannot be read, are left out.
+    """
+    read: list[str] = []
+    contents: list[bytes] = []
+    stops = [0]
+    for path in paths:
+        content = _small_content(path)
+        if content is None:
+            continue
+        read.append(path)
+        contents.append(content)
+        stops.append(stops[-1] + len(content))
+        if stops[-1] >= BLOCK:
+            yield SmallFiles(read, b"".join(contents), stops[1:])
+            read, contents, stops = [], [], [0]
+    yield SmallFiles(read, b"".join(contents), stops[1:])
+
+
+def _small_content(path: str) -> bytes | None:
+    """Return the bytes of a file as it is when it is opened; None of one that is left out."""
+    try:
+        if extent := extent_at(path):
+            return extent.read_at(0, extent.size) if extent.size < LARGEST_OF_CHECK else None
+        fd = os.open(path, _FLAGS)
+        try:
+            status = os.fstat(fd)
+            if not stat.S_ISREG(status.st_mode) or status.st_size >= LARGEST_OF_CHECK:
+                return None
+            content = os.read(fd, status.st_size)
+        finally:
+            os.close(fd)
+    except OSError:
+        return None
+    return content if len(content) == status.st_size else None
 
 
 def _content(path: str, size: int, largest: int) -> bytes:

@@ -34,6 +34,7 @@ use fold::{PyFold, PyRules};
 use inflate::Inflater;
 use pyo3::prelude::*;
 use python::{Note, Outcome, PyColumn, PyControl, PyDecoder, PyScan};
+use scan::SeenBatch;
 
 /// The number of ends of lines in text.
 #[pyfunction]
@@ -54,6 +55,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Note>()?;
     module.add_class::<PyColumn>()?;
     module.add_class::<Outcome>()?;
+    module.add_class::<SeenBatch>()?;
     count::add_values(module)?;
     fold::add_values(module)?;
     module.add_function(wrap_pyfunction!(line_count, module)?)?;

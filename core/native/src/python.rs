@@ -3,7 +3,7 @@ use crate::decode::{Control, Decoder, Depth, item};
 use crate::inflate::{Inflater, Records};
 use crate::row::Column;
 use crate::row_text::Origin;
-use crate::scan::{OutputForm, Scan, ScanRequest, SeenBatch, Step};
+use crate::scan::{OutputForm, Scan, ScanRequest, SeenBatch, Step, end_of};
 use crate::select::Select;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -170,6 +170,78 @@ impl PyScan {
 
     /// See `kraftops.engine.scan_contract.Scan.feed`.
     fn feed(&mut self, py: Python, data: &[u8], start: usize, position: i64) -> PyResult<Outcome> {
+        let (next, why) = self.run(py, data, start, position)?;
+        self.outcome(py, next, why)
+    }
+
+    /// See `kraftops.engine.scan_contract.Scan.texts`.
+    fn texts(
+        &mut self,
+        py: Python,
+        buffer: &[u8],
+        stops: Vec<usize>,
+    ) -> PyResult<Vec<Option<Py<PyBytes>>>> {
+        let mut start = 0;
+        let mut texts = Vec::with_capacity(stops.len());
+        for stop in stops {
+            let log = buffer.get(start..stop).unwrap_or(b"");
+            self.scan.restart();
+            self.inflated = None;
+            let (next, _) = self.run(py, log, 0, 0)?;
+            let scan = &self.scan;
+            let is_plain = next == log.len() && scan.notes.is_empty() && scan.gaps.is_empty();
+            texts.push(is_plain.then(|| PyBytes::new(py, &scan.output.bytes).unbind()));
+            start = stop;
+        }
+        self.scan.restart();
+        self.inflated = None;
+        Ok(texts)
+    }
+
+    /// See `kraftops.engine.scan_contract.Scan.look`.
+    fn look(
+        &mut self,
+        py: Python,
+        buffer: &[u8],
+        start: usize,
+        position: i64,
+    ) -> PyResult<(usize, Vec<SeenBatch>)> {
+        let mut seen = Vec::new();
+        let next = self.look_into(py, &mut seen, buffer, start, position)?;
+        Ok((next, seen))
+    }
+
+    /// See `kraftops.engine.scan_contract.Scan.ends`.
+    fn ends(
+        &mut self,
+        py: Python,
+        buffer: &[u8],
+        stops: Vec<usize>,
+        base_offsets: Vec<i64>,
+    ) -> PyResult<Vec<Option<i64>>> {
+        let (mut start, mut seen) = (0, Vec::new());
+        let mut ends = Vec::with_capacity(stops.len());
+        for (stop, base_offset) in stops.into_iter().zip(base_offsets) {
+            let log = buffer.get(start..stop).unwrap_or(b"");
+            seen.clear();
+            let next = self.look_into(py, &mut seen, log, 0, 0)?;
+            let is_sound = next == log.len();
+            ends.push(end_of(&seen, base_offset).filter(|_| is_sound));
+            start = stop;
+        }
+        Ok(ends)
+    }
+}
+
+impl PyScan {
+    /// Read the whole batches of *data* from *start* on; return the index after them, and why it ended.
+    fn run(
+        &mut self,
+        py: Python,
+        data: &[u8],
+        start: usize,
+        position: i64,
+    ) -> PyResult<(usize, i32)> {
         let base = position.wrapping_sub(start as i64);
         let mut next = start;
         let why = loop {
@@ -198,38 +270,36 @@ impl PyScan {
         if why == 2 {
             self.inflated = None;
         }
-        self.outcome(py, next, why)
+        Ok((next, why))
     }
 
-    /// See `kraftops.engine.scan_contract.Scan.look`.
-    fn look(
+    /// Add the sound batches of *buffer* from *start* on to *seen*; return the index after them.
+    fn look_into(
         &mut self,
         py: Python,
+        seen: &mut Vec<SeenBatch>,
         buffer: &[u8],
         start: usize,
         position: i64,
-    ) -> PyResult<(usize, Vec<SeenBatch>)> {
+    ) -> PyResult<usize> {
         let base = position.wrapping_sub(start as i64);
-        let (mut next, mut seen) = (start, Vec::new());
+        let mut next = start;
         let mut inflated: Option<Records> = None;
         loop {
             let records = inflated.as_ref().map(|records| records.bytes(py));
             let scan = &mut self.scan;
-            let step =
-                guarded(|| py.detach(|| scan.look(buffer, &mut next, base, records, &mut seen)))?;
+            let step = guarded(|| py.detach(|| scan.look(buffer, &mut next, base, records, seen)))?;
             drop(inflated.take()); // before the next ones are inflated
             if let Step::Inflate(codec, from, to) = step {
                 let stored = buffer.get(from..to).unwrap_or(b"");
                 inflated = self.inflater.get().records(py, codec, stored)?;
             }
             if inflated.is_none() {
-                return Ok((next, seen));
+                return Ok(next);
             }
         }
     }
-}
 
-impl PyScan {
     fn outcome(&mut self, py: Python, next: usize, why: i32) -> PyResult<Outcome> {
         let scan = &mut self.scan;
         let bytes = |raw: &[u8]| PyBytes::new(py, raw).unbind();

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kraftops.engine.scan_contract import ABORT, COMMIT, NO_PRODUCER, SeenBatch
+from kraftops.engine.scan_contract import ABORT, COMMIT, NO_PRODUCER, Note, SeenBatch
 from kraftops.engine.scanning import EngineScan
 from kraftops.errors import DecodeError
 from kraftops.log import legacy
@@ -19,14 +19,15 @@ _new = tuple.__new__  # of a named tuple: half the time of its own constructor
 class LogBatches:
     """The batches of a log and the gaps among them, in order; iterate once.
 
-    As far as the engine finds all sound, it reads a window at a time, with its records.
+    As far as the engine finds all sound, it reads a window at a time, with its records. After that
+    it reads batch by batch.
     """
 
     def __init__(self, log: LogFile, scan: EngineScan, meter: Meter) -> None:
         """*scan* reads records as the check asks for, *meter* counts what is read of the others."""
         self._log, self._scan, self._meter = log, scan, meter
-        self.unread: list[str] = []
-        """The path of the log, unless all its records were read, and none is worth a note."""
+        self.notes: list[Note] = []
+        """What is wrong with the records of whole batches."""
 
     def __iter__(self) -> Iterator[SeenBatch | Gap]:
         end = 0
@@ -43,8 +44,14 @@ class LogBatches:
             before = [*before, *(batch.last_offset for batch in batches[-2:])][-2:]
         if end < self._log.size:
             for part in salvaged(self._log, end, meter=self._meter, before=before):
-                self.unread = [self._log.path]
-                yield part if isinstance(part, Gap) else seen(part, self._meter)
+                yield part if isinstance(part, Gap) else self._seen(part)
+
+    def _seen(self, batch: Batch) -> SeenBatch:
+        for seen_batch in self._scan.look(batch.data, 0, batch.position)[1]:
+            return seen_batch
+        for outcome in self._scan.batch(batch):
+            self.notes += outcome.notes
+        return seen(batch, self._meter)
 
 
 def seen(batch: Batch, meter: Meter) -> SeenBatch:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextlib import suppress
 
+from kraftops.dump.check.batches import LogBatches
 from kraftops.dump.check.epochs import EpochCheck
 from kraftops.dump.check.findings import Findings, PartitionCheck
 from kraftops.dump.check.log_walk import Compaction, LogWalk, Recovery
-from kraftops.dump.check.records import Reading, check_records
+from kraftops.dump.check.records import Reading, note_records, scan_of
 from kraftops.dump.check.transactions import snapshot_producers
 from kraftops.dump.sources.partition_directory import is_whole
 from kraftops.dump.sources.parts import size_of
@@ -63,20 +64,25 @@ def check_files(
         if first.kind in _OF_SEGMENTS:
             check = _segment(files, Reading(decoder, budget, turn), findings)
         else:
-            with LogFile(first.path) as opened:
-                size = opened.size
             if first.kind is FileKind.PRODUCER_SNAPSHOT:
                 snapshot_producers(first.path, budget, findings, Severity.RISK)
             else:
-                if not is_whole(first):
-                    reason = "it is damaged, or its end is missing"
-                    findings.add("bad-snapshot", first.path, reason)
-                log = LogFile(first.path)
-                check_records([log], Reading(decoder or METADATA, budget, turn), findings)
+                _snapshot(first, Reading(decoder or METADATA, budget, turn), findings)
+            size = size_of(first.path)
             check = PartitionCheck(first.path, None, None, bytes=size, findings=findings.all())
     except SourceError as error:
         check = PartitionCheck(first.path, topic, partition, unreadable=error.message)
     return check.of_file(topic, partition)
+
+
+def _snapshot(file: FileName, reading: Reading, findings: Findings) -> None:
+    if not is_whole(file):
+        findings.add("bad-snapshot", file.path, "it is damaged, or its end is missing")
+    with LogFile(file.path) as log, scan_of(reading.request(file.path)) as scan:
+        batches = LogBatches(log, scan, reading.meter())
+        for _ in batches:
+            pass
+    note_records({file.path: batches.notes}, findings)
 
 
 def _segment(files: list[FileName], reading: Reading, findings: Findings) -> PartitionCheck:
@@ -90,7 +96,7 @@ def _segment(files: list[FileName], reading: Reading, findings: Findings) -> Par
     compaction = Compaction(is_done=True)  # perhaps
     walk = LogWalk(epochs, Recovery(is_known=False), compaction, reading)
     walk.run()
-    check_records(map(LogFile, walk.unread), reading, findings)
+    note_records(walk.notes, findings)
     return PartitionCheck(
         log,
         None,

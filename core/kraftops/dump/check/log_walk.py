@@ -31,7 +31,7 @@ from kraftops.dump.check.transactions import (
     snapshot_producers,
 )
 from kraftops.dump.sources.parts import size_of
-from kraftops.engine.scan_contract import NO_PRODUCER, SeenBatch
+from kraftops.engine.scan_contract import NO_PRODUCER, Note, SeenBatch
 from kraftops.findings.finding import Severity
 from kraftops.log.batch import HEADER, HEADER_SIZE, LOG_OVERHEAD, SMALLEST_LENGTH
 from kraftops.log.damage.salvage import Gap
@@ -133,8 +133,8 @@ class LogWalk:
         """The offsets of the whole batches in each log, by its path, where a start cuts some."""
         self.ends: dict[str, int] = {}
         """The ends of the undamaged segments, exclusive, by the paths of their logs."""
-        self.unread: list[str] = []
-        """The logs with records that were not read, or are worth a note."""
+        self.notes: dict[str, list[Note]] = {}
+        """What is wrong with records of whole batches, by the paths of logs."""
         segments = self._files.segments
         self.next_offset = segments[0].base_offset if segments else 0
         self._hole: Hole | None = None
@@ -221,7 +221,7 @@ class LogWalk:
                     self._widen_span(segment.log, part)
                 for check in checks:
                     check.batch(part)
-            self.unread += batches.unread
+            self.notes[segment.log] = batches.notes
             if end < log.size:
                 self._zeros(segment, log, end)
             txns.end()

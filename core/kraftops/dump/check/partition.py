@@ -22,7 +22,7 @@ from kraftops.dump.check.findings import (
     uncovered,
 )
 from kraftops.dump.check.log_walk import Compaction, LogWalk, OffsetGap
-from kraftops.dump.check.records import Reading, check_records
+from kraftops.dump.check.records import Reading, note_records
 from kraftops.dump.check.start import (
     Start,
     absorbed,
@@ -230,7 +230,7 @@ class _PartitionLook:
         elif not (files.is_tiered or files.is_archived) and self._directory.has_segments:
             self._check_end(walk, epochs, self._lost_start(epochs))
         logs = [segment.log for segment in files.segments]
-        check_records(map(files.open, walk.unread), self._reading, self._findings)
+        note_records(walk.notes, self._findings)
         # A loader that fails earlier does not read it.
         identity = topic_id or (topic_id_of(files.path) if files.has_topic_id else None)
         if (certain := start.outcome) and certain.starts:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from threading import local
@@ -10,12 +10,10 @@ from typing import NamedTuple
 
 from kraftops.dump.check.findings import Findings
 from kraftops.dump.report import Report
-from kraftops.dump.scan.outcomes import part_outcomes
 from kraftops.dump.scan.part_rows import part_rows
 from kraftops.engine.choice import engine_name
-from kraftops.engine.scan_contract import Request
+from kraftops.engine.scan_contract import Note, Request
 from kraftops.engine.scanning import EngineScan, open_scan
-from kraftops.log.log_file import LogFile
 from kraftops.log.ranges import ByteRange
 from kraftops.memory import ALONE, Budget, Meter, Turn
 from kraftops.query.filters import Filter
@@ -45,25 +43,13 @@ class Reading(NamedTuple):
         return self.budget.meter(self.turn)
 
 
-def check_records(logs: Iterable[LogFile], reading: Reading, findings: Findings) -> None:
-    """Add findings about records that cannot be read, in batches without a finding.
-
-    Args:
-        logs: the segments; each is closed when it is read.
-        reading: how they are read.
-        findings: about batches, and then about records too.
-
-    Raises:
-        SourceError: a segment cannot be read.
-    """
+def note_records(notes_by_log: Mapping[str, Iterable[Note]], findings: Findings) -> None:
+    """Add findings about records that cannot be read, in batches without a finding."""
     damaged = findings.positions
-    for log in logs:
-        request = reading.request(log.path)
-        with log, scan_of(request) as scan:
-            for outcome in part_outcomes(log, ByteRange(log.path), scan, request, Report()):
-                for note in outcome.notes:
-                    if (log.path, note.position) not in damaged:
-                        findings.add("bad-record", log.path, note.reason, position=note.position)
+    for path, notes in notes_by_log.items():
+        for note in notes:
+            if (path, note.position) not in damaged:
+                findings.add("bad-record", path, note.reason, position=note.position)
 
 
 class _Scans(local):

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kraftops.dump.check.files import check_files
 from kraftops.dump.check.findings import PartitionCheck
 from kraftops.dump.check.partition import check_partition
+from kraftops.dump.check.plain import plain_checks
 from kraftops.dump.check.tier import Surroundings
 from kraftops.dump.sources.parts import sizes_of
 from kraftops.errors import SourceError
@@ -74,6 +75,16 @@ def run_units(
     units: Sequence[Unit], surroundings: Surroundings, jobs: int | None = None
 ) -> Iterator[PartitionCheck]:
     """Check units on this machine, in *jobs* processes; by default as many as are worth it."""
+    plain = plain_checks(units, surroundings)
+    others = [unit for unit, check in zip(units, plain, strict=True) if check is None]
+    looks = _looks(others, surroundings, jobs)
+    yield from (check or next(looks) for check in plain)
+
+
+def _looks(
+    units: Sequence[Unit], surroundings: Surroundings, jobs: int | None
+) -> Iterator[PartitionCheck]:
+    """Check units each by itself; see `run_units`."""
     if jobs is None:
         jobs = min(core_count(), sum(unit.size for unit in units) // _WORTH_A_PROCESS)
     check = partial(check_unit, surroundings=surroundings)

@@ -118,9 +118,12 @@ def add_summary(summaries: dict[Log, Summary], log: Log, summary: Summary) -> No
         total.merge(summary)
 
 
-def fields_of(summaries: Mapping[Log, Summary], *, are_rows: bool = False) -> dict[Log, Fields]:
+def fields_of(
+    summaries: Mapping[Log, Summary | Fields], *, are_rows: bool = False
+) -> dict[Log, Fields]:
     """Return the fields of each log, or the `row` without details, with what logs tell of others.
 
+    Of a plain log, its row is given.
     Open transactions have their ids by the log of transactional ids; committed offsets have the end
     of the log that they are of, and the lag, if that log is there. In a tier none is open.
     """
@@ -128,7 +131,7 @@ def fields_of(summaries: Mapping[Log, Summary], *, are_rows: bool = False) -> di
         log: {
             "topic": log.topic,
             "partition": log.partition,
-            **(summary.row() if are_rows and not summary.scope.has_details else summary.as_dict()),
+            **_fields(summary, are_rows=are_rows),
         }
         for log, summary in summaries.items()
     }
@@ -136,6 +139,12 @@ def fields_of(summaries: Mapping[Log, Summary], *, are_rows: bool = False) -> di
     _name_transactions(fields_by_log.values())
     _add_lag(fields_by_log.values())
     return fields_by_log
+
+
+def _fields(summary: Summary | Fields, *, are_rows: bool) -> Fields:
+    if not isinstance(summary, Summary):
+        return summary
+    return summary.row() if are_rows and not summary.scope.has_details else summary.as_dict()
 
 
 def _end_tiered(summaries: Iterable[Fields]) -> None:

@@ -11,7 +11,7 @@ from kraftops.dump.summary.offset_span import OffsetSpan
 from kraftops.dump.summary.sketches import Amount, Distribution, SampledDict, TimeHistogram
 from kraftops.dump.summary.tops import LogTops
 from kraftops.dump.summary.transactions import Transactions
-from kraftops.engine.count_contract import Counted
+from kraftops.engine.count_contract import Counted, LogCount
 from kraftops.log.batch import (
     CODEC_MASK,
     CONTROL,
@@ -314,20 +314,14 @@ class Summary:
 
     def row(self) -> dict[str, Any]:
         """Return what tables of many logs have, as `as_dict` does, in a third of the time."""
-        return {
-            "segments": sum(map(_is_segment, self.files)),
-            "files": {"paths": list(self.files)},
-            "batches": {"bytes": self.batches.size},
-            "records": {"count": self.records.count},
-            "offsets": {
-                "first": self.offsets.first,
-                "last": self.offsets.last,
-                "end": self.end_offset,
-            },
-            "times": {
-                **time_fields("first", self.first_time),
-                **time_fields("last", self.last_time),
-            },
+        count = LogCount(
+            self.batches.size,
+            self.records.count,
+            _pair(self.offsets.first, self.offsets.last),
+            self.end_offset,
+            _pair(self.first_time, self.last_time),
+        )
+        return row_of(list(self.files), count) | {
             "tornBytes": self.torn,
             "damage": {"count": self.damage.count, "bytes": self.damage.size},
             "undecodable": {"count": self.undecodable.count},
@@ -392,6 +386,28 @@ class Summary:
             }
             for codec, (batches, stored, inflated) in sorted(self.codecs.items())
         ]
+
+
+def row_of(paths: list[str], count: LogCount) -> dict[str, Any]:
+    """Return what tables of many logs have of a plain log."""
+    first, last = count.offsets or (None, None)
+    first_time, last_time = count.times or (None, None)
+    return {
+        "segments": sum(map(_is_segment, paths)),
+        "files": {"paths": paths},
+        "batches": {"bytes": count.size},
+        "records": {"count": count.records},
+        "offsets": {"first": first, "last": last, "end": count.end},
+        "times": {**time_fields("first", first_time), **time_fields("last", last_time)},
+        "tornBytes": 0,
+        "damage": {"count": 0, "bytes": 0},
+        "undecodable": {"count": 0},
+        "transactions": {"open": []},
+    }
+
+
+def _pair(first: int | None, last: int | None) -> tuple[int, int] | None:
+    return None if first is None or last is None else (first, last)
 
 
 def _is_segment(path: str) -> bool:

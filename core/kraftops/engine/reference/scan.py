@@ -51,6 +51,10 @@ class ReferenceScan:
     def last_offset(self, offset: int | None) -> None:
         self._form.last_offset = offset
 
+    def texts(self, buffer: bytes, stops: list[int]) -> list[None]:  # noqa: ARG002 - as in `Scan`
+        """See `Scan`."""
+        return [None] * len(stops)
+
     def look(
         self,
         buffer: bytes,  # noqa: ARG002 - as in `Scan`
@@ -59,6 +63,15 @@ class ReferenceScan:
     ) -> tuple[int, Sequence[SeenBatch]]:
         """See `Scan`."""
         return start, ()
+
+    def ends(
+        self,
+        buffer: bytes,  # noqa: ARG002 - as in `Scan`
+        stops: list[int],
+        base_offsets: list[int],  # noqa: ARG002 - as in `Scan`
+    ) -> list[None]:
+        """See `Scan`."""
+        return [None] * len(stops)
 
     def feed(self, data: bytes, start: int, position: int) -> Outcome:
         """See `Scan`."""

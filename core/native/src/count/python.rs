@@ -107,6 +107,30 @@ pub struct PyTally {
     transactions: TransactionTally,
 }
 
+/// See `kraftops.engine.count_contract.LogCount`.
+#[pyclass(frozen, get_all)]
+pub struct LogCount {
+    size: u64,
+    records: u64,
+    offsets: Option<(i64, i64)>,
+    end: Option<i64>,
+    times: Option<(i64, i64)>,
+}
+
+impl LogCount {
+    /// Return what a table has of a log; None if it has more to tell.
+    fn of(tally: &Tally) -> Option<LogCount> {
+        let is_plain = tally.control_batches == 0 && tally.transactional_batches == 0;
+        (is_plain && tally.errors.is_empty()).then_some(LogCount {
+            size: tally.batches.1,
+            records: tally.records.0,
+            offsets: tally.span.ends,
+            end: tally.reach,
+            times: tally.times,
+        })
+    }
+}
+
 #[pymethods]
 impl PyCounter {
     /// *limits* are those of `Tops`, or None without tops.
@@ -187,6 +211,25 @@ impl PyCounter {
         }
     }
 
+    /// See `kraftops.engine.count_contract.RecordCounter.count_logs`.
+    fn count_logs(
+        &mut self,
+        py: Python,
+        buffer: &[u8],
+        stops: Vec<usize>,
+    ) -> PyResult<Vec<Option<LogCount>>> {
+        let mut start = 0;
+        let mut counts = Vec::with_capacity(stops.len());
+        for stop in stops {
+            let log = buffer.get(start..stop).unwrap_or(b"");
+            let is_whole = self.add_window(py, log, 0, 0)? == log.len();
+            let tally = std::mem::take(&mut self.counter.tally);
+            counts.push(LogCount::of(&tally).filter(|_| is_whole));
+            start = stop;
+        }
+        Ok(counts)
+    }
+
     /// Return the tally, and begin another; None of an empty one.
     fn tally(&mut self) -> Option<PyTally> {
         let tally = std::mem::take(&mut self.counter.tally);
@@ -213,6 +256,7 @@ pub fn add_values(module: &Bound<PyModule>) -> PyResult<()> {
     module.add_class::<History>()?;
     module.add_class::<LargeBatch>()?;
     module.add_class::<LargeRecord>()?;
+    module.add_class::<LogCount>()?;
     module.add_class::<OffsetTally>()?;
     module.add_class::<ProducerTally>()?;
     module.add_class::<PyCounted>()?;

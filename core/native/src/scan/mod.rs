@@ -13,7 +13,7 @@ use crate::reader::Reader;
 use crate::row::Column;
 use crate::row_text::{CommonParts, Origin};
 use crate::select::{Select, Verdict};
-pub use sound::SeenBatch;
+pub use sound::{SeenBatch, end_of};
 use std::sync::Arc;
 
 /// The bytes of output, rows, and bytes of columns after which a call ends, about.
@@ -136,6 +136,16 @@ impl Scan {
         };
         scan.is_plain = scan.asks_plain();
         scan
+    }
+
+    /// Begin with another file, also inside a batch, and drop the output.
+    pub fn restart(&mut self) {
+        self.cursor = None;
+        (self.first_offset, self.last_offset) = (None, None);
+        self.output.bytes.clear();
+        self.notes.clear();
+        self.gaps.clear();
+        self.marks.clear();
     }
 
     /// Tell whether the inflated records of the present batch are needed again.

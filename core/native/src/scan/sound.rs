@@ -8,24 +8,24 @@ const NO_PRODUCER: i64 = -1;
 /// The types of transaction markers, ABORT and COMMIT (`ControlRecordType`).
 const MARKERS: [u16; 2] = [0, 1];
 
-/// A batch of magic 2: position, size, base offset, last offset, largest timestamp, leader epoch,
-/// producer id, last sequence, and whether it is transactional, thinned out, empty; type of the
-/// transaction marker in it.
-#[derive(IntoPyObject)]
-pub struct SeenBatch(
-    i64,
-    usize,
-    i64,
-    i64,
-    i64,
-    i32,
-    i64,
-    i64,
-    bool,
-    bool,
-    bool,
-    Option<u16>,
-);
+/// See `kraftops.engine.scan_contract.SeenBatch`.
+#[pyclass(frozen, get_all)]
+#[derive(Clone)]
+pub struct SeenBatch {
+    position: i64,
+    size: usize,
+    base_offset: i64,
+    last_offset: i64,
+    max_timestamp: i64,
+    epoch: i32,
+    producer_id: i64,
+    last_sequence: i64,
+    is_transactional: bool,
+    is_thinned: bool,
+    is_empty: bool,
+    marker: Option<u16>,
+    magic: u8,
+}
 
 impl SeenBatch {
     fn of(header: &Header, position: i64, marker: Option<u16>) -> SeenBatch {
@@ -36,21 +36,36 @@ impl SeenBatch {
             base if base + delta > i32::MAX as i64 => base + delta - (1 << 31),
             base => base + delta,
         };
-        SeenBatch(
+        SeenBatch {
             position,
-            header.size,
-            header.base_offset,
-            header.last_offset(),
-            header.max_time,
-            header.leader_epoch,
-            header.producer_id,
-            sequence,
-            header.is_transactional(),
-            header.count as i64 != delta + 1 || header.has_delete_horizon(),
-            header.count == 0,
+            size: header.size,
+            base_offset: header.base_offset,
+            last_offset: header.last_offset(),
+            max_timestamp: header.max_time,
+            epoch: header.leader_epoch,
+            producer_id: header.producer_id,
+            last_sequence: sequence,
+            is_transactional: header.is_transactional(),
+            is_thinned: header.count as i64 != delta + 1 || header.has_delete_horizon(),
+            is_empty: header.count == 0,
             marker,
-        )
+            magic: header.magic,
+        }
     }
+
+    /// Return the offset after the batch, if it is plain and begins at *offset*.
+    fn end_from(&self, offset: i64) -> Option<i64> {
+        let is_whole = !self.is_thinned && !self.is_empty;
+        let is_plain = is_whole && self.producer_id == NO_PRODUCER && self.base_offset == offset;
+        self.last_offset.checked_add(1).filter(|_| is_plain)
+    }
+}
+
+/// Return the offset after the last of *batches*, if all are plain and follow each other from
+/// *base_offset* on (`kraftops.engine.scan_contract.Scan.ends`).
+pub fn end_of(batches: &[SeenBatch], base_offset: i64) -> Option<i64> {
+    let mut batches = batches.iter();
+    batches.try_fold(base_offset, |offset, batch| batch.end_from(offset))
 }
 
 impl Scan {
