@@ -130,7 +130,7 @@ def _count(plan: Plan, part: ByteRange, file: Reading, counting: Counting) -> _C
             query,
             start=part.start,
             stop=part.stop,
-            counting=Counting(file.details, quota, counting.turn, counting.spare),
+            counting=Counting(file.details, quota, counting.turn),
         )
     except SourceError as error:
         return _Counted(part.path, None, error)

@@ -6,9 +6,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache, lru_cache
-from typing import Any
+from typing import Any, TypeVar, TypeVarTuple
 
 from kraftops.engine import _native
 from kraftops.engine.count_contract import (
@@ -42,6 +42,9 @@ from kraftops.query.row import COLUMNS
 from kraftops.records.control import definitions
 from kraftops.records.decoder import Decoder
 from kraftops.records.meaning import Label
+
+T = TypeVar("T")
+Arguments = TypeVarTuple("Arguments")
 
 _NO_UNTIL = 1 << 63  # above every int64: no limit
 
@@ -84,10 +87,7 @@ class NativeScan:
         Raises:
             KraftopsError: the engine failed, which is a bug of it.
         """
-        try:
-            outcome = self._scan.feed(data, start, position)
-        except RuntimeError as error:
-            raise _failure(position, error) from error
+        outcome = _called(position, self._scan.feed, data, start, position)
         table = None
         if outcome.columns is not None:
             table = {name: named(Column, column) for name, column in outcome.columns.items()}
@@ -99,10 +99,7 @@ class NativeScan:
         Raises:
             KraftopsError: the engine failed, which is a bug of it.
         """
-        try:
-            return self._scan.texts(buffer, stops)
-        except RuntimeError as error:
-            raise _failure(0, error) from error
+        return _called(0, self._scan.texts, buffer, stops)
 
     def look(self, buffer: bytes, start: int, position: int) -> tuple[int, list[SeenBatch]]:
         """Look at the sound batches in *buffer*; see `Scan.look`.
@@ -110,10 +107,7 @@ class NativeScan:
         Raises:
             KraftopsError: the engine failed, which is a bug of it.
         """
-        try:
-            end, batches = self._scan.look(buffer, start, position)
-        except RuntimeError as error:
-            raise _failure(position, error) from error
+        end, batches = _called(position, self._scan.look, buffer, start, position)
         return end, named_all(SeenBatch, batches)
 
     def ends(self, buffer: bytes, stops: list[int], base_offsets: list[int]) -> list[int | None]:
@@ -122,10 +116,7 @@ class NativeScan:
         Raises:
             KraftopsError: the engine failed, which is a bug of it.
         """
-        try:
-            return self._scan.ends(buffer, stops, base_offsets)
-        except RuntimeError as error:
-            raise _failure(0, error) from error
+        return _called(0, self._scan.ends, buffer, stops, base_offsets)
 
 
 class NativeCounter:
@@ -151,10 +142,7 @@ class NativeCounter:
         Raises:
             KraftopsError: the engine failed, which is a bug of it.
         """
-        try:
-            end: int = self._counter.add_window(data, start, position)
-        except RuntimeError as error:
-            raise _failure(position, error) from error
+        end: int = _called(position, self._counter.add_window, data, start, position)
         return end
 
     def count_logs(self, buffer: bytes, stops: list[int]) -> list[LogCount | None]:
@@ -163,10 +151,7 @@ class NativeCounter:
         Raises:
             KraftopsError: the engine failed, which is a bug of it.
         """
-        try:
-            counts = self._counter.count_logs(buffer, stops)
-        except RuntimeError as error:
-            raise _failure(0, error) from error
+        counts = _called(0, self._counter.count_logs, buffer, stops)
         return [named_if_any(LogCount, count) for count in counts]
 
     def tally(self) -> Tally | None:
@@ -198,10 +183,9 @@ class NativeCounter:
         Raises:
             KraftopsError: the engine failed, which is a bug of it.
         """
-        try:
-            counted = self._counter.add(batch.data, buffer, batch.position, window)
-        except RuntimeError as error:
-            raise _failure(batch.position, error) from error
+        counted = _called(
+            batch.position, self._counter.add, batch.data, buffer, batch.position, window
+        )
         if counted is None:
             return None
         return named(Counted, counted)._replace(amounts=self._labelled(counted.amounts))
@@ -241,10 +225,18 @@ def _inflater(meter: Meter) -> _native.Inflater:
     return _native.Inflater(inflated, min(LEAST_SHARE, meter.budget.batch), MOST_RATIO)
 
 
-def _failure(position: int, error: RuntimeError) -> KraftopsError:
-    return KraftopsError(
-        f"at byte {position}: {error}", hint="KRAFTOPS_ENGINE=reference reads it slower"
-    )
+def _called(position: int, method: Callable[[*Arguments], T], *arguments: *Arguments) -> T:
+    """Call the engine for bytes at a position of a file.
+
+    Raises:
+        KraftopsError: the engine failed, which is a bug of it.
+    """
+    try:
+        return method(*arguments)
+    except RuntimeError as error:
+        raise KraftopsError(
+            f"at byte {position}: {error}", hint="KRAFTOPS_ENGINE=reference reads it slower"
+        ) from error
 
 
 def _description(request: Request) -> dict[str, Any]:

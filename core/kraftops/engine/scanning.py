@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from kraftops.engine.choice import engine_name
-from kraftops.engine.scan_contract import Outcome, Request, Scan, SeenBatch, Why
+from kraftops.engine.scan_contract import Outcome, Request, Scan, Why
 from kraftops.errors import SourceError
 from kraftops.log.batch import HEADER_SIZE, Batch
 from kraftops.log.reader import LogReader
@@ -50,9 +50,10 @@ class EngineScan:
         if self._is_native:
             from kraftops.engine import native
 
-            self._scan: Scan = native.NativeScan(request, self.meter)
+            self.engine: Scan = native.NativeScan(request, self.meter)
+            """The scan of the engine alone; the reference reads what it declines."""
         else:
-            self._scan = self._reference
+            self.engine = self._reference
         self.first_offset: int | None = None
         """The first and last offset; see `Scan`."""
         self.last_offset: int | None = None
@@ -66,24 +67,10 @@ class EngineScan:
         self.meter.restart()
         self.__dict__.pop("_reference", None)
         if not self._is_native:
-            self._scan = self._reference
+            self.engine = self._reference
         self.first_offset = self.last_offset = None
-        self._scan.first_offset = self._scan.last_offset = None
+        self.engine.first_offset = self.engine.last_offset = None
         self.position = -1
-
-    def texts(self, buffer: bytes, stops: list[int]) -> Sequence[bytes | None]:
-        """Return the text of each of many small logs that is plain; see `Scan.texts`."""
-        return self._scan.texts(buffer, stops)
-
-    def look(self, buffer: bytes, start: int, position: int) -> tuple[int, Sequence[SeenBatch]]:
-        """Look at the sound batches in *buffer*; see `Scan.look`."""
-        return self._scan.look(buffer, start, position)
-
-    def ends(
-        self, buffer: bytes, stops: list[int], base_offsets: list[int]
-    ) -> Sequence[int | None]:
-        """Return where each of many small logs ends, if it is plain; see `Scan.ends`."""
-        return self._scan.ends(buffer, stops, base_offsets)
 
     def outcomes(self, reader: LogReader) -> Iterator[Outcome]:
         """Yield the outcomes of the batches of a file, up to bytes that are not a batch.
@@ -111,10 +98,10 @@ class EngineScan:
                 yield from self.batch(batch, waits=True)
                 continue
             data, start, position = window
-            outcome = self._scan.feed(data, start, position)
+            outcome = self.engine.feed(data, start, position)
             reader.advance(outcome.next)
             self.position = position + outcome.next - start
-            self._note_offsets(self._scan)
+            self._note_offsets(self.engine)
             del window, data
             is_stuck = outcome.why == Why.MORE and outcome.next == start
             is_declined = outcome.why == Why.DECLINED or is_stuck
@@ -133,8 +120,8 @@ class EngineScan:
             return
         if HEADER_SIZE <= batch.size == len(batch.data) and self._is_native:
             while True:
-                outcome = self._scan.feed(batch.data, 0, batch.position)
-                self._note_offsets(self._scan)
+                outcome = self.engine.feed(batch.data, 0, batch.position)
+                self._note_offsets(self.engine)
                 yield from self._in_order(outcome)
                 if outcome.next == batch.size:
                     self.position = batch.position + batch.size
@@ -150,7 +137,7 @@ class EngineScan:
         for outcome in reference.add(batch, waits=waits):
             self._note_offsets(reference)
             yield outcome
-        self._scan.first_offset, self._scan.last_offset = self.first_offset, self.last_offset
+        self.engine.first_offset, self.engine.last_offset = self.first_offset, self.last_offset
         self.position = batch.position + batch.size
 
     def _in_order(self, outcome: Outcome) -> Iterator[Outcome]:

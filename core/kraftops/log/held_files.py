@@ -9,8 +9,7 @@ from io import BytesIO
 from itertools import pairwise
 from typing import NamedTuple
 
-from kraftops.errors import SourceError
-from kraftops.fileio.mounts import extent_at
+from kraftops.fileio.mounts import Extent, extent_at
 from kraftops.log.log_file import LogFile
 from kraftops.log.reader import BLOCK, LogReader
 from kraftops.memory import Meter
@@ -43,8 +42,8 @@ class HeldFiles:
         size = self._sizes.get(name, self._largest)
         if size >= self._largest:
             return LogFile(path)
-        content = _content(path, size, self._largest)
-        if len(content) > self._largest:  # it has grown
+        content = _content(path, self._largest)
+        if content is None:  # it has grown, or cannot be read
             return LogFile(path)
         file = self._files[name] = _HeldFile(path, content)
         self._bytes += file.size
@@ -74,7 +73,7 @@ def small_files(paths: Iterable[str]) -> Iterator[SmallFiles]:
     contents: list[bytes] = []
     stops = [0]
     for path in paths:
-        content = _small_content(path)
+        content = _content(path, LARGEST_OF_CHECK)
         if content is None:
             continue
         read.append(path)
@@ -86,40 +85,27 @@ def small_files(paths: Iterable[str]) -> Iterator[SmallFiles]:
     yield SmallFiles(read, b"".join(contents), stops[1:])
 
 
-def _small_content(path: str) -> bytes | None:
-    """Return the bytes of a file as it is when it is opened; None of one that is left out."""
+def _content(path: str, largest: int) -> bytes | None:
+    """Return the bytes of a file as it is when it is opened; None if it cannot be held."""
     try:
         if extent := extent_at(path):
-            return extent.read_at(0, extent.size) if extent.size < LARGEST_OF_CHECK else None
+            return _whole(extent, largest)
         fd = os.open(path, _FLAGS)
         try:
             status = os.fstat(fd)
-            if not stat.S_ISREG(status.st_mode) or status.st_size >= LARGEST_OF_CHECK:
+            if not stat.S_ISREG(status.st_mode):
                 return None
-            content = os.read(fd, status.st_size)
+            return _whole(Extent(fd, 0, status.st_size, status.st_mtime), largest)
         finally:
             os.close(fd)
     except OSError:
         return None
-    return content if len(content) == status.st_size else None
 
 
-def _content(path: str, size: int, largest: int) -> bytes:
-    """Return the bytes of a file that had *size*, at most one more than are held."""
-    try:
-        if extent := extent_at(path):
-            return extent.read_at(0, largest + 1)
-        fd = os.open(path, _FLAGS)
-        try:
-            content = os.read(fd, largest + 1)
-            # A network file system may give less than is asked for.
-            while len(content) < size and (rest := os.read(fd, largest + 1 - len(content))):
-                content += rest
-            return content
-        finally:
-            os.close(fd)
-    except OSError as error:
-        raise SourceError.of(path, error) from None
+def _whole(file: Extent, largest: int) -> bytes | None:
+    content = file.read_at(0, file.size) if file.size <= largest else b""
+    # A network file system may give less than is asked for.
+    return content if len(content) == file.size else None
 
 
 class _HeldFile(LogFile):

@@ -58,7 +58,7 @@ def test_reference_reads_declined_batches_and_both_know_the_last_offset() -> Non
     with using("reference"):
         expected = list(open_scan(request).outcomes(reader_of(data)))
         scan = EngineScan(request)
-    scan._scan = engine = Declining(request)
+    scan.engine = engine = Declining(request)
 
     found = list(scan.outcomes(reader_of(data)))
 

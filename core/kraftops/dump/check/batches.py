@@ -35,7 +35,7 @@ class LogBatches:
         reader = self._log.batches(meter=self._scan.meter)
         while window := reader.window():
             buffer, start, position = window
-            index, batches = self._scan.look(buffer, start, position)
+            index, batches = self._scan.engine.look(buffer, start, position)
             if index == start:
                 break
             reader.advance(index)
@@ -47,7 +47,7 @@ class LogBatches:
                 yield part if isinstance(part, Gap) else self._seen(part)
 
     def _seen(self, batch: Batch) -> SeenBatch:
-        for seen_batch in self._scan.look(batch.data, 0, batch.position)[1]:
+        for seen_batch in self._scan.engine.look(batch.data, 0, batch.position)[1]:
             return seen_batch
         for outcome in self._scan.batch(batch):
             self.notes += outcome.notes

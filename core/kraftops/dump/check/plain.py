@@ -85,7 +85,7 @@ def _ends(base_offsets: Mapping[str, int], reading: Reading) -> Iterator[tuple[s
     with scan_of(reading.request("")) as scan:
         for group in small_files(base_offsets):
             firsts = [base_offsets[path] for path in group.paths]
-            offsets = scan.ends(group.content, group.stops, firsts)
+            offsets = scan.engine.ends(group.content, group.stops, firsts)
             for path, size, offset in zip(group.paths, group.sizes, offsets, strict=True):
                 if offset is not None:
                     yield path, _LogEnd(size, offset)

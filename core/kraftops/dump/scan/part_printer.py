@@ -40,7 +40,6 @@ class PartPrinter:
         self._log_id: FileId | None = None
         self._size: int | None = None  # of the log that was opened for this part
         self._scan: EngineScan | None = None
-        self._unused: EngineScan | None = None  # to open one takes as long as a small file
 
     def __call__(self, part: ByteRange, emit: Callable[[PartResult], None]) -> Iterator[bytes]:
         report = Report()
@@ -141,7 +140,7 @@ class PartPrinter:
         start, stop = part.start, limit if part.stop is None else part.stop
         if log.size is not None:
             start, stop = min(start, log.size), log.size if stop is None else min(stop, log.size)
-        self._scan = scan = self._opened(Request(part.path, query, turn=self._turn))
+        self._scan = scan = open_scan(Request(part.path, query, turn=self._turn))
         reader = log.batches(start, stop, scan.meter)
         batch = None
         if name.is_stdin and not part.start:
@@ -162,15 +161,6 @@ class PartPrinter:
             report.note(part.path, reader.end.position, f"the file lost {lost} bytes")
         if line := _end(name, reader.end, query, report):
             yield line
-        self._unused = scan
-
-    def _opened(self, request: Request) -> EngineScan:
-        """Return a scan for Kafka's text of a file: the last one, if that came to its end."""
-        scan, self._unused = self._unused, None
-        if scan is None:
-            return open_scan(request)
-        scan.restart(request)
-        return scan
 
     @contextmanager
     def _open(self, part: ByteRange) -> Iterator[LogFile | LogStream]:

@@ -44,7 +44,7 @@ def _texts(paths: Iterable[str], query: Query) -> Iterator[tuple[str, PlainText]
         return
     scan = open_scan(request)
     for group in small_files(paths):
-        texts = scan.texts(group.content, group.stops)
+        texts = scan.engine.texts(group.content, group.stops)
         for path, size, text in zip(group.paths, group.sizes, texts, strict=True):
             if text is not None:
                 head = file_head(ByteRange(path), query, Report())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from kraftops.dump.summary.details import NoDetails
 from kraftops.dump.summary.summary import Summary
@@ -50,30 +50,12 @@ class Counting:
     """The extent of a count: with groups, transactional ids, keys and largest records or without.
 
     *quota* are the records of all files together that count; None is all. *turn* is that of who
-    counts. *spare* are counters of the engine that are not in use.
+    counts.
     """
 
     details: bool = True
     quota: Quota | None = None
     turn: Turn = ALONE
-    spare: dict[Query, EngineCounter] = field(default_factory=dict, compare=False)
-
-    def counter(self, request: CountRequest) -> EngineCounter:
-        """Return a counter for a file: to open one takes as long as a small file."""
-        counter = self.spare.pop(request.query, None) if self._can_share(request) else None
-        if counter is None:
-            return EngineCounter(request, request.query.budget.meter(self.turn))
-        counter.meter.restart()
-        return counter
-
-    def give_back(self, request: CountRequest, counter: EngineCounter) -> None:
-        """Keep a counter that has counted a file, and told all, for another one."""
-        if self._can_share(request):
-            self.spare[request.query] = counter
-
-    def _can_share(self, request: CountRequest) -> bool:
-        """Tell whether nothing that is counted depends on the file: its path, or files before."""
-        return not (request.tops or self.quota or request.query.filter.needs_rows)
 
 
 class FileCounter:
@@ -91,9 +73,9 @@ class FileCounter:
             with suppress(UsageError):  # a name without an offset
                 self._reach(name.base_offset)
         scope = summary.scope
-        self._counting, self._request = counting, CountRequest(path, query, scope.has_details)
-        self._counter = counting.counter(self._request)
-        self.meter = self._counter.meter
+        self.meter = query.budget.meter(counting.turn)
+        request = CountRequest(path, query, scope.has_details)
+        self._counter = EngineCounter(request, self.meter)
         has_types = scope.decoder.has_types
         self._has_details = not isinstance(summary.details, NoDetails)
         self._walks = scope.is_chosen or scope.has_details or has_types or query.check
@@ -135,7 +117,6 @@ class FileCounter:
         if self.summary.tops:
             for tops in self._counter.tops():
                 self.summary.tops.add_found(self._path, tops)
-        self._counting.give_back(self._request, self._counter)
 
     def _reach(self, end: int) -> None:
         """Note that the log goes at least up to an offset, exclusive."""
