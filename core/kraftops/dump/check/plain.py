@@ -23,6 +23,7 @@ from kraftops.records.internal_topics import decoder_for_topic
 if TYPE_CHECKING:
     from kraftops.dump.check.units import Unit
 
+_UNITS = 4096  # at a time: some megabytes of paths
 _BARE = (FileKind.LOG, "", "")
 _NAME_LENGTH = len(f"{0:020}.log")  # one of a tiered segment is longer
 
@@ -68,8 +69,15 @@ class _Copy(NamedTuple):
         )
 
 
-def plain_checks(units: Sequence[Unit], surroundings: Surroundings) -> list[PartitionCheck | None]:
-    """Return the check of each unit that has only plain logs; None of one that needs a look."""
+def plain_checks(
+    units: Sequence[Unit], surroundings: Surroundings
+) -> Iterator[PartitionCheck | None]:
+    """Yield the check of each unit that has only plain logs; None of one that needs a look."""
+    for start in range(0, len(units), _UNITS):
+        yield from _checks(units[start : start + _UNITS], surroundings)
+
+
+def _checks(units: Sequence[Unit], surroundings: Surroundings) -> Iterator[PartitionCheck | None]:
     copies = [_copy_of(unit, surroundings) for unit in units]
     by_decoder: dict[str | None, dict[str, int]] = defaultdict(dict)
     for copy in filter(None, copies):
@@ -77,7 +85,7 @@ def plain_checks(units: Sequence[Unit], surroundings: Surroundings) -> list[Part
     ends: dict[str, _LogEnd] = {}
     for decoder, base_offsets in by_decoder.items():
         ends |= _ends(base_offsets, Reading(decoder, surroundings.budget))
-    return [copy.check(ends) if copy else None for copy in copies]
+    return (copy.check(ends) if copy else None for copy in copies)
 
 
 def _ends(base_offsets: Mapping[str, int], reading: Reading) -> Iterator[tuple[str, _LogEnd]]:

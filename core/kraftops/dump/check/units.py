@@ -75,7 +75,7 @@ def run_units(
     units: Sequence[Unit], surroundings: Surroundings, jobs: int | None = None
 ) -> Iterator[PartitionCheck]:
     """Check units on this machine, in *jobs* processes; by default as many as are worth it."""
-    plain = plain_checks(units, surroundings)
+    plain = list(plain_checks(units, surroundings))
     others = [unit for unit, check in zip(units, plain, strict=True) if check is None]
     looks = _looks(others, surroundings, jobs)
     yield from (check or next(looks) for check in plain)
