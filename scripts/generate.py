@@ -29,6 +29,7 @@ from kraftops.timeline.answer import CHANGES, INCIDENTS
 from kraftops.views import skew
 from kraftops.views.groups import GROUPS
 from kraftops.views.registry import VIEWS
+from kraftops_cli.cluster.moving.access import CHECK_PERMISSIONS
 from kraftops_cli.metadata_shell.command import metadata_shell
 from kraftops_cli.syntax.command import ToolCommand, ToolGroup, paragraphs
 from kraftops_cli.syntax.common_options import COMMON_OPTIONS, COMMON_TITLE
@@ -146,6 +147,12 @@ def json_schemas() -> dict[str, str]:
     of_shell = {"changes": CHANGES, "incidents": INCIDENTS, **_views()}
     others = (
         ("dump-log", "check", CHECK, "kafka-dump-log --check --format json"),
+        (
+            "cluster",
+            "check-permissions",
+            CHECK_PERMISSIONS,
+            "kafka-cluster COMMAND --check-permissions --format json",
+        ),
         *(
             ("metadata-shell", name, answer, f"{name} --format json of the metadata shell")
             for name, answer in of_shell.items()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, TypeVar
 
 from kraftops.errors import (
     AnswerError,
@@ -41,45 +41,6 @@ class RepairOutcome(StrEnum):
     LEADERLESS = "leaderless"
     NO_BROKER = "no-broker"
     NOT_MOVED = "not-moved"
-
-
-class OutcomeMeaning(NamedTuple):
-    """What an outcome means, and what to do; None where that is nothing."""
-
-    title: str
-    action: str | None = None
-
-
-MEANINGS = {
-    Outcome.DONE: OutcomeMeaning("It is done"),
-    Outcome.ALREADY: OutcomeMeaning("It was done before"),
-    Outcome.REFUSED: OutcomeMeaning(
-        "It would lose data or availability", "Decide by the option that the hint names."
-    ),
-    Outcome.FAILED: OutcomeMeaning("It could not be done", "The error beside it says why."),
-    Outcome.UNKNOWN: OutcomeMeaning(
-        "It was sent, and whether it is done is unknown", "Look, then run the command again."
-    ),
-    Outcome.UNTRIED: OutcomeMeaning(
-        "The command ended before it", "Mend what ended it, and run the command again."
-    ),
-    RepairOutcome.PLANNED: OutcomeMeaning("Another broker gets the replica"),
-    RepairOutcome.REPAIRED: OutcomeMeaning("Another broker has the replica, in sync"),
-    RepairOutcome.ELECTED: OutcomeMeaning("It is repaired after an unclean election"),
-    RepairOutcome.LEADERLESS: OutcomeMeaning(
-        "The partition has no leader to copy from",
-        "Start a broker of LAST IN SYNC; without one, repair --from reads copies of disks, and"
-        " --elect-unclean loses the records that the new leader lacks.",
-    ),
-    RepairOutcome.NO_BROKER: OutcomeMeaning(
-        "No other broker may take the replica",
-        "Add a broker, or uncordon one, and run repair again.",
-    ),
-    RepairOutcome.NOT_MOVED: OutcomeMeaning(
-        "The replica was to be moved, and was not", "Run repair again."
-    ),
-}
-"""By outcome."""
 
 
 @dataclass(frozen=True, slots=True)

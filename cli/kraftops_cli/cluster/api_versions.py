@@ -18,7 +18,6 @@ from kraftops_cli.cluster.broker_ids import ids_text
 from kraftops_cli.cluster.description_fields import FEATURE
 from kraftops_cli.cluster.options import TargetOptions, subcommand
 from kraftops_cli.cluster.target import cluster_of
-from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.option_fields import flag
 from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
@@ -60,11 +59,7 @@ class ApiVersionsOptions(TargetOptions):
     compare: bool = flag("--compare", help="Show only the differences between nodes.")
 
 
-@subcommand(
-    ApiVersionsOptions,
-    answer="kraftops_cli.cluster.api_versions:API_VERSIONS",
-    **manual(__file__),
-)
+@subcommand(ApiVersionsOptions, answer="API_VERSIONS")
 def api_versions(terminal: Terminal, options: ApiVersionsOptions) -> int:
     answer = _ask_nodes(cluster_of(terminal, options))
     console, compare, nodes = terminal.console, options.compare, answer.nodes

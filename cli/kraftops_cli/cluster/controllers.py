@@ -27,7 +27,6 @@ from kraftops_cli.cluster.description_fields import REPLICA, ago_text
 from kraftops_cli.cluster.health import controller_facts
 from kraftops_cli.cluster.moving.access import Work, cluster_command
 from kraftops_cli.cluster.options import ChangeOptions
-from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.option_fields import argument, option
 from kraftops_cli.syntax.values import JavaInteger
 from kraftops_terminal.console import Console
@@ -71,12 +70,7 @@ class ControllersOptions(ChangeOptions):
             raise UsageError("argument --id/-i is required")
 
 
-@cluster_command(
-    ControllersOptions,
-    needs_brokers=False,
-    answer="kraftops_cli.cluster.controllers:CONTROLLERS",
-    **manual(__file__),
-)
+@cluster_command(ControllersOptions, needs_brokers=False, answer="CONTROLLERS")
 def controllers(work: Work, options: ControllersOptions) -> int:
     action, node = options.action, options.node
     access = QuorumAccess(work.access)

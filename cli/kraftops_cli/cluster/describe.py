@@ -21,7 +21,6 @@ from kraftops_cli.cluster.description_fields import BROKER, DESCRIPTION, FEATURE
 from kraftops_cli.cluster.health import Health
 from kraftops_cli.cluster.options import TargetOptions, ids_option, names_option, subcommand
 from kraftops_cli.cluster.target import cluster_of
-from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.option_fields import flag, option
 from kraftops_cli.syntax.values import Seconds
 from kraftops_cli.terminal.streams import Terminal
@@ -50,11 +49,7 @@ class DescribeOptions(TargetOptions):
     )
 
 
-@subcommand(
-    DescribeOptions,
-    answer="kraftops_cli.cluster.description_fields:DESCRIPTION",
-    **manual(__file__),
-)
+@subcommand(DescribeOptions, answer="DESCRIPTION")
 def describe(terminal: Terminal, options: DescribeOptions) -> int:
     cluster, watch = cluster_of(terminal, options), options.watch
     chosen = BrokerFilter(frozenset(options.ids), frozenset(options.racks), options.fenced)

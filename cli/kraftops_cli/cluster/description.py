@@ -176,12 +176,12 @@ def members_in(
     ]
     return [
         Member(
-            role,
-            state,
-            log_end,
-            now,
-            quorum.listeners.get(state.node_id, ()),
-            facts.get(state.node_id, NodeFacts()).release,
+            role=role,
+            state=state,
+            log_end=log_end,
+            now=now,
+            listeners=quorum.listeners.get(state.node_id, ()),
+            release=facts.get(state.node_id, NodeFacts()).release,
         )
         for role, state in replicas
     ]
@@ -195,13 +195,13 @@ def age_of(time: int, now: int) -> int | None:
 def _registered(broker: int, state: BrokerState, load: BrokerLoad) -> BrokerDescription:
     unfenced = "in-controlled-shutdown" if state["inControlledShutdown"] else "active"
     return BrokerDescription(
-        broker,
-        FENCED if state["fenced"] else unfenced,
-        state["rack"],
-        [(end["name"], Address(end["host"], end["port"])) for end in state["endPoints"]],
-        [to_text(directory) for directory in state["logDirs"]],
-        load.replicas,
-        load.leaders,
+        id=broker,
+        state=FENCED if state["fenced"] else unfenced,
+        rack=state["rack"],
+        listeners=[(end["name"], Address(end["host"], end["port"])) for end in state["endPoints"]],
+        directories=[to_text(directory) for directory in state["logDirs"]],
+        replicas=load.replicas,
+        leaders=load.leaders,
     )
 
 
@@ -398,9 +398,7 @@ class _Questions:
             return None
         any_controller = nodes is None
         return self._permitted(
-            "the brokers",
-            self.cluster.live_image,
-            any_controller=any_controller,
+            "the brokers", self.cluster.live_image, any_controller=any_controller
         )
 
     def health(self, live: LiveImage | None) -> Health | None:

@@ -11,7 +11,6 @@ from kraftops.java.text import utf16_length
 from kraftops.wire.rpc.cluster import ClusterNode
 from kraftops_cli.cluster.options import TargetOptions, subcommand
 from kraftops_cli.cluster.target import cluster_of
-from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.option_fields import flag
 from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
@@ -28,11 +27,7 @@ class ListOptions(TargetOptions):
     )
 
 
-@subcommand(
-    ListOptions,
-    answer="kraftops_cli.cluster.list_endpoints:ENDPOINTS",
-    **manual(__file__),
-)
+@subcommand(ListOptions, answer="ENDPOINTS")
 def list_endpoints(terminal: Terminal, options: ListOptions) -> int:
     cluster = cluster_of(terminal, options)
     if options.include_fenced_brokers and cluster.is_of_controllers:

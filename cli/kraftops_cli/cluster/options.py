@@ -32,9 +32,7 @@ def _ids(_context: click.Context, _param: click.Parameter, ids: Any) -> tuple[in
 
 
 def ids_option(
-    *names: str,
-    is_required: bool = False,
-    text: str = "The brokers; may be given more than once.",
+    *names: str, is_required: bool = False, text: str = "The brokers; may be given more than once."
 ) -> Any:
     """Return a field for ids of nodes, by default `--id`."""
     return option(

@@ -45,7 +45,6 @@ from kraftops.reassign.disks import disks_of
 from kraftops.reassign.min_isr import logged_min_isr, min_isr_of_topics
 from kraftops_cli.cluster.moving.access import Work, cluster_command
 from kraftops_cli.cluster.options import AccessOptions, min_isr_option, refuse_together
-from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.option_fields import option
 from kraftops_terminal.escaping import escaped
 
@@ -70,12 +69,7 @@ class ProblemsOptions(AccessOptions):
         refuse_together({"--snapshot": self.snapshot, "-C": self.bootstrap_controller})
 
 
-@cluster_command(
-    ProblemsOptions,
-    needs_brokers=False,
-    answer="kraftops_cli.cluster.problems:PROBLEMS",
-    **manual(__file__),
-)
+@cluster_command(ProblemsOptions, needs_brokers=False, answer="PROBLEMS")
 def problems(work: Work, options: ProblemsOptions) -> int:
     """Run the subcommand; return its exit code."""
     if options.snapshot is not None:

@@ -36,7 +36,6 @@ from kraftops_cli.cluster.options import (
     single_replica_option,
     stall_option,
 )
-from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.option_fields import flag, option
 from kraftops_cli.syntax.values import Number, Plural, Seconds
 
@@ -79,11 +78,7 @@ class RestartOptions(ChangeOptions):
     )
 
 
-@cluster_command(
-    RestartOptions,
-    answer="kraftops_cli.cluster.restart:RESTART",
-    **manual(__file__),
-)
+@cluster_command(RestartOptions, answer="RESTART")
 def restart(work: Work, options: RestartOptions) -> int:
     access = work.access
     follow_log(access)
@@ -104,12 +99,12 @@ def _request(work: Work, ids: Collection[int], options: RestartOptions) -> Resta
     nodes, placement = work.access.patiently(lambda: look(work.access))
     check_topics(placement, options.exclude_topic)
     return Restart(
-        chosen(nodes, ids, options.roles and _ROLES[options.roles]),
-        Hook(options.hook, options.hook_timeout),
-        options.stall_timeout,
-        options.at_once,
-        options.allow_single_replica,
-        options.exclude_topic,
+        nodes=chosen(nodes, ids, options.roles and _ROLES[options.roles]),
+        hook=Hook(options.hook, options.hook_timeout),
+        stall_seconds=options.stall_timeout,
+        at_once=options.at_once,
+        allows_single_replica=options.allow_single_replica,
+        excluded=options.exclude_topic,
     )
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 from kraftops.answers.fields import (
     Answer,
+    Field,
+    Missing,
     boolean,
-    in_some_forms,
+    json_of,
     levels,
     number,
     part,
@@ -37,7 +39,6 @@ from kraftops_cli.cluster.options import (
 )
 from kraftops_cli.cluster.target import cluster_of
 from kraftops_cli.cluster.unregister_check import Registrations, ask_registrations
-from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.option_fields import flag, option
 from kraftops_cli.syntax.values import Duration
 from kraftops_cli.terminal.outcomes import OutcomeReport, error_fields
@@ -45,28 +46,42 @@ from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.prompts import agreed, can_ask
 
 _REASON = (text("error", "code of the error"), text("message", "the error in words"))
+
+
+def _known(field: Field) -> Field:
+    """Return a field of what is known of a broker or its error; it is left out where it is not."""
+
+    def get(answered: _Answered) -> object:
+        return error_fields(answered.result).get(field.name, Missing)
+
+    return replace(field, may_be_missing=True, get=get)
+
+
 _BROKER = (
-    number("id", "broker"),
+    number("id", "broker", get="result.key"),
     boolean("wasRegistered", "whether it was registered, or is, with --dry-run"),
-    text("outcome", "what became of it", values=Outcome),
-    *in_some_forms(
-        part("overridden", "refusal that --force overrides", _REASON),
-        *_REASON,
-        text("hint?", "what to do"),
-        text("address", "server that said so"),
-        texts("addresses", "servers that did not answer"),
-        number("kafkaErrorCode", "code of the server's error"),
-        text("permission", "missing operation"),
-        number("broker", "broker that the error is about"),
-        number("replicas", "replicas on it"),
-        levels("topics", "number of replicas by topic"),
+    text("outcome", "what became of it", values=Outcome, get="result.outcome.value"),
+    *map(
+        _known,
+        (
+            part("overridden", "refusal that --force overrides", _REASON),
+            *_REASON,
+            text("hint?", "what to do"),
+            text("address", "server that said so"),
+            texts("addresses", "servers that did not answer"),
+            number("kafkaErrorCode", "code of the server's error"),
+            text("permission", "missing operation"),
+            number("broker", "broker that the error is about"),
+            number("replicas", "replicas on it"),
+            levels("topics", "number of replicas by topic"),
+        ),
     ),
 )
 UNREGISTER = Answer(
     (
         text("clusterId?", "cluster id"),
         boolean("changed", "whether a broker was unregistered"),
-        boolean("dryRun", "whether nothing was to be changed"),
+        boolean("dryRun", "whether nothing was to be changed", get="is_dry_run"),
         parts("brokers", "the brokers in order", _BROKER),
     ),
     help="If an outcome is not what was asked for, the fields of a failure (failure.v2.json) are"
@@ -81,7 +96,7 @@ class UnregisterOptions(TargetOptions):
     """The values of the options; times are in ms."""
 
     ids: tuple[int, ...] = ids_option(
-        text="The broker, several, or a range as 101-120; may be given more than once.",
+        text="The broker, several, or a range as 101-120; may be given more than once."
     )
     racks: tuple[str, ...] = names_option(
         "--rack", "All brokers of a rack; may be given more than once."
@@ -114,11 +129,7 @@ class UnregisterOptions(TargetOptions):
             )
 
 
-@subcommand(
-    UnregisterOptions,
-    answer="kraftops_cli.cluster.unregister:UNREGISTER",
-    **manual(__file__),
-)
+@subcommand(UnregisterOptions, answer="UNREGISTER")
 def unregister(terminal: Terminal, options: UnregisterOptions) -> int:
     cluster = cluster_of(terminal, options)
     with cluster.connect() as connection:
@@ -129,7 +140,7 @@ def unregister(terminal: Terminal, options: UnregisterOptions) -> int:
             terminal,
             "broker",
             work.sentence,
-            lambda results: _answer(registrations, options, results),
+            lambda results: _answer(registrations, results, is_dry_run=options.dry_run),
             [broker.key for broker in chosen],
         )
         work.run(report.add)
@@ -326,21 +337,32 @@ def _is_agreed(ids: Sequence[int] | dict[int, Result[int]]) -> bool:
     return agreed(f"Unregister broker{'s' if len(ids) > 1 else ''} {ids_text(ids)}?")
 
 
+class _Answered(NamedTuple):
+    """The result about a broker; *was_registered* if it was, or with --dry-run is."""
+
+    result: Result[int]
+    was_registered: bool
+
+
+class _Unregistered(NamedTuple):
+    """The answer with the results so far."""
+
+    cluster_id: str | None
+    changed: bool
+    is_dry_run: bool
+    brokers: Sequence[_Answered]
+
+
 def _answer(
-    registrations: Registrations, options: UnregisterOptions, results: Sequence[Result[int]]
+    registrations: Registrations, results: Sequence[Result[int]], *, is_dry_run: bool
 ) -> dict[str, object]:
-    return {
-        "clusterId": registrations.cluster_id,
-        "changed": any(result.outcome is Outcome.DONE for result in results),
-        "dryRun": options.dry_run,
-        "brokers": [
-            {
-                "id": result.key,
-                "wasRegistered": result.outcome is Outcome.DONE
-                or (options.dry_run and registrations.may_have(result.key)),
-                "outcome": result.outcome.value,
-                **error_fields(result),
-            }
-            for result in results
-        ],
-    }
+    brokers = [
+        _Answered(
+            result,
+            result.outcome is Outcome.DONE or (is_dry_run and registrations.may_have(result.key)),
+        )
+        for result in results
+    ]
+    has_changed = any(result.outcome is Outcome.DONE for result in results)
+    answer = _Unregistered(registrations.cluster_id, has_changed, is_dry_run, brokers)
+    return json_of(UNREGISTER.fields, answer)

@@ -156,13 +156,13 @@ def ask_registrations(
     replicas = requests.replica_counts(connection)
     is_hidden = not replicas and not requests.sees_everything(connection)
     return Registrations(
-        address,
-        answer.cluster_id,
-        {node.node_id: bool(node.is_fenced) for node in answer.nodes},
-        is_complete,
-        None if is_hidden else replicas,
-        "DESCRIBE on the topics" if is_hidden else "",
-        {node.node_id: node.rack for node in answer.nodes},
+        address=address,
+        cluster_id=answer.cluster_id,
+        fenced={node.node_id: bool(node.is_fenced) for node in answer.nodes},
+        is_complete=is_complete,
+        replicas=None if is_hidden else replicas,
+        missing="DESCRIBE on the topics" if is_hidden else "",
+        racks={node.node_id: node.rack for node in answer.nodes},
     )
 
 

@@ -15,7 +15,6 @@ from kraftops.wire.net.deadline import Deadline
 from kraftops.wire.rpc.error_codes import may_pass
 from kraftops_cli.cluster.options import TargetOptions, subcommand
 from kraftops_cli.cluster.target import cluster_of
-from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
@@ -40,11 +39,7 @@ class WaitOptions(TargetOptions):
     )
 
 
-@subcommand(
-    WaitOptions,
-    answer="kraftops_cli.cluster.wait:WAIT",
-    **manual(__file__),
-)
+@subcommand(WaitOptions, answer="WAIT")
 def wait(terminal: Terminal, options: WaitOptions) -> int:
     cluster = cluster_of(terminal, options)
     conditions = [parse_condition(text) for text in options.conditions]

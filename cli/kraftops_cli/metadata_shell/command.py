@@ -20,7 +20,6 @@ from kraftops_cli.metadata_shell.arguments import (
     ShellSyntax,
     usual_form,
 )
-from kraftops_cli.metadata_shell.request import ShellRequest
 from kraftops_cli.spark.options import SHARED, SparkFindOptions, spark_request
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.chapters import manual
@@ -29,7 +28,6 @@ from kraftops_cli.syntax.environment import SPARK, environment
 from kraftops_cli.syntax.errors import BadArguments
 from kraftops_cli.syntax.given import given_options
 from kraftops_cli.syntax.option_fields import argument, flag, option
-from kraftops_cli.syntax.values import Seconds
 from kraftops_cli.terminal.failure import code_with_skipped
 from kraftops_cli.terminal.streams import Terminal
 
@@ -72,23 +70,6 @@ class ShellOptions(QuorumOptions, SparkFindOptions):
     )
     config: str | None = option(
         "-c", "--config FILE", help="The configuration of a node; its metadata log is the source."
-    )
-    controllers: str | None = option(
-        "-C",
-        "--controllers [ID@]HOST:PORT,...",
-        help="Controllers of a running quorum, as addresses or voters; its log is the source.",
-    )
-    command_config: str | None = option(
-        "--command-config FILE",
-        help="Client properties for the controllers: authentication and trust.",
-    )
-    timeout: float | None = option(
-        "--timeout SECONDS",
-        type=Seconds(),
-        help="Longest wait for an answer of controllers; 15 unless the file has another.",
-    )
-    expect_cluster_id: str | None = option(
-        "--expect-cluster-id ID", help="Refuse a quorum of another cluster."
     )
     form: str | None = option(
         FORM_OPTION,
@@ -207,18 +188,20 @@ def _run_archive(ctx: click.Context, source: str, options: ShellOptions) -> int:
 
 def _run(ctx: click.Context, source: str, options: ShellOptions, *, is_kafka: bool) -> int:
     """Load the image; run the command, or an interactive session; return the exit code."""
+    from kraftops_cli.metadata_shell.request import ShellRequest
+
     controllers, words = options.controllers, options.words
     request = ShellRequest(
-        source,
-        words,
-        is_kafka,
-        None if controllers is None else options,
-        options.at_offset,
-        _at_time(options.at_time, source, controllers, ctx.obj),
-        options.dialect,
-        options.show_secrets,
-        options.follow,
-        options.keeps_history,
+        source=source,
+        words=words,
+        is_kafka=is_kafka,
+        quorum=None if controllers is None else options,
+        at_offset=options.at_offset,
+        at_time=_at_time(options.at_time, source, controllers, ctx.obj),
+        dialect=options.dialect,
+        show_secrets=options.show_secrets,
+        follow=options.follow,
+        keeps_history=options.keeps_history,
     )
     if spark := spark_request(ctx, options):
         from kraftops_cli.metadata_shell.spark_find import run_find
@@ -249,11 +232,7 @@ def _source(ctx: click.Context, source: str | None, options: ShellOptions) -> st
     elif source is None:
         source = _source_in_command(options.words)
     if source is None:
-        raise BadArguments(
-            "argument --snapshot/-s is required",
-            ctx,
-            _hint_of_source(options),
-        )
+        raise BadArguments("argument --snapshot/-s is required", ctx, _hint_of_source(options))
     if options.controllers is None:
         refuse_configurations([source], "-c {} finds its log")
     if not source and options.controllers is None:

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kraftops.errors import UsageError
+from kraftops.image.load.loader import Progress
+from kraftops.image.load.loading import load
+from kraftops.image.state.image import MetadataImage
+from kraftops.server.nearby import directory_paths_near
+from kraftops.tree.layout import tree_of
+from kraftops.tree.node import Directory
+from kraftops.tree.view import Form
 from kraftops_cli.version import KAFKA_VERSION, VERSION
 from kraftops_shell.grammar.moments import read_moment
 from kraftops_terminal.descriptors import is_terminal
@@ -39,7 +47,7 @@ class ShellRequest:
 
         Another request, or one with a bad moment, is the same. *now* is in ms since the epoch.
         """
-        is_limited = self.follow or (self.at_offset, self.at_time) != (None, None)
+        is_limited = self.follow or self.is_of_past
         is_at = self.words[:1] == ("at",) and len(self.words) > _AT_MOMENT
         if self.is_kafka or self.quorum or is_limited or not is_at:
             return self
@@ -49,6 +57,11 @@ class ShellRequest:
             return self  # the command says what is wrong
         words = self.words[_AT_MOMENT:]
         return replace(self, words=words, at_offset=moment.offset, at_time=moment.time)
+
+    @property
+    def is_of_past(self) -> bool:
+        """Whether it is about an earlier state, which does not change."""
+        return (self.at_offset, self.at_time) != (None, None)
 
     @property
     def is_browsed(self) -> bool:
@@ -61,11 +74,36 @@ class ShellRequest:
 
         Scripts have one state of files, whatever is written meanwhile, and so has Kafka's form.
         """
-        if self.follow or (self.at_offset, self.at_time) != (None, None):
+        if self.follow or self.is_of_past:
             return self.follow
         is_session = self.is_browsed or not self.words
         is_grown = not self.is_kafka and is_terminal(0) and os.path.exists(self.source)
         return is_session and (self.quorum is not None or is_grown)
+
+    def load(self, progress: Progress | None = None) -> MetadataImage:
+        """Return the state of the files that it asks for; errors as `load`."""
+        return load(
+            self.source,
+            at_offset=self.at_offset,
+            at_time=self.at_time,
+            dialect=self.dialect,
+            progress=progress,
+        )
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The source, if it is not a running quorum."""
+        return () if self.quorum else (self.source,)
+
+    def tree(self, image: MetadataImage) -> Directory:
+        """Return the tree of an image, with the paths of log directories near its files."""
+        return tree_of(
+            image,
+            form=Form.KAFKA if self.is_kafka else Form.OURS,
+            show_secrets=self.show_secrets,
+            version=self.version,
+            directory_paths=partial(directory_paths_near, self.files),
+        )
 
     @property
     def version(self) -> str:

@@ -8,10 +8,7 @@ from functools import cache, partial
 from typing import BinaryIO
 
 from kraftops.errors import KraftopsError, SourceError
-from kraftops.server.nearby import directory_paths_near
-from kraftops.tree.layout import tree_of
 from kraftops.tree.node import Directory
-from kraftops.tree.view import Form
 from kraftops_cli.metadata_shell.request import ShellRequest
 from kraftops_cli.metadata_shell.source import OpenedImage, open_image, print_findings
 from kraftops_cli.terminal.failure import Failure, conclude
@@ -119,21 +116,14 @@ class _Browsed:
     def _show(self) -> None:
         """Give the session the tree of the present image."""
         request, image = self._request, self._opened.current.image
-        sources = () if request.quorum else (request.source,)
-        self._session.root = tree_of(
-            image,
-            form=Form.KAFKA if request.is_kafka else Form.OURS,
-            show_secrets=request.show_secrets,
-            version=request.version,
-            directory_paths=partial(directory_paths_near, sources),
-        )
+        self._session.root = request.tree(image)
         self._session.image_source = ImageSource(
             image,
-            sources,
+            request.files,
             self._opened.quorum,
             at_offset=request.at_offset,
             at_time=request.at_time,
-            is_limited=(request.at_offset, request.at_time) != (None, None),
+            is_limited=request.is_of_past,
             show_secrets=request.show_secrets,
             version=VERSION,
         )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from kraftops.errors import KraftopsError
 from kraftops.image.load.loader import Progress
-from kraftops.image.load.loading import limits_of, load
+from kraftops.image.load.loading import limits_of
 from kraftops.image.load.sources import files_of, read_plans
 from kraftops.image.replay.limits import Limits
 from kraftops.image.state.findings import CUTS_SHORT
@@ -92,14 +92,7 @@ def _open_image(
             current = FixedImage(travel.at(offset=request.at_offset, time=request.at_time))
         travel.progress = None
         return OpenedImage(current, None, travel)
-    image = load(
-        request.source,
-        at_offset=request.at_offset,
-        at_time=request.at_time,
-        dialect=request.dialect,
-        progress=progress,
-    )
-    return OpenedImage(FixedImage(image), None)
+    return OpenedImage(FixedImage(request.load(progress)), None)
 
 
 def _size(source: str) -> int:

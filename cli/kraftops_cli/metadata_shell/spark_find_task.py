@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import IO, NamedTuple
 
 from kraftops.display.sizes import size_text
 from kraftops.errors import KraftopsError, RefusedError, UsageError
 from kraftops.findings.finding import Finding
-from kraftops.image.load.loading import load
 from kraftops.image.state.image import MetadataImage
 from kraftops.memory import free_memory
-from kraftops.server.nearby import directory_paths_near
-from kraftops.tree.layout import tree_of
 from kraftops.tree.node import Directory
-from kraftops.tree.view import Form
 from kraftops_cli.metadata_shell.request import ShellRequest
 from kraftops_shell.grammar.arguments import Call, read_call
 from kraftops_shell.grammar.registry import commands
@@ -56,19 +51,8 @@ class FindWork:
         request = self.request
         try:
             self._refuse_little(free_memory())
-            image = load(
-                request.source,
-                at_offset=request.at_offset,
-                at_time=request.at_time,
-                dialect=request.dialect,
-            )
-            root = tree_of(
-                image,
-                form=Form.KAFKA if request.is_kafka else Form.OURS,
-                show_secrets=request.show_secrets,
-                version=request.version,
-                directory_paths=partial(directory_paths_near, (request.source,)),
-            )
+            image = request.load()
+            root = request.tree(image)
             errors: list[str] = []
 
             def write(text: str) -> None:
@@ -79,7 +63,13 @@ class FindWork:
         except KraftopsError as error:
             return error
         findings = [finding.moved(address=None) for finding in image.log_findings]
-        return FindOutcome(code, errors, session.first_error, findings, len(image.record_findings))
+        return FindOutcome(
+            code=code,
+            errors=errors,
+            failure=session.first_error,
+            findings=findings,
+            failed_records=len(image.record_findings),
+        )
 
     def _refuse_little(self, free: float) -> None:
         if free < self.memory:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 @tool_command(
     Argparse4j(kafkas=frozenset()),
-    name="compare",
     answer="kraftops.recovery.answer:COMPARE",
     **manual(__file__, PACK=PACK),
 )

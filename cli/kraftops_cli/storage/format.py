@@ -9,14 +9,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kraftops.errors import KraftopsError, SourceError, UsageError
-from kraftops_cli.storage.options import (
-    NodeOptions,
-    dry_run_option,
-    metadata_option,
-    warn_of_id,
-)
+from kraftops_cli.storage.options import NodeOptions, dry_run_option, metadata_option, warn_of_id
 from kraftops_cli.syntax.argparse4j import Argparse4j
-from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.command import tool_command
 from kraftops_cli.syntax.option_fields import flag, option
 from kraftops_cli.terminal.answer import print_answer
@@ -98,10 +92,8 @@ class FormatOptions(NodeOptions):
         ),
         exclusive=(("standalone", "no_initial_controllers", "initial_controllers"),),
     ),
-    name="format",
     options=FormatOptions,
     answer="kraftops.storage.format.describe:FORMAT",
-    **manual(__file__),
 )
 def format_(terminal: Terminal, options: FormatOptions) -> int:
     from kraftops.storage.format.describe import FORMAT, FormatOutcome

@@ -10,7 +10,6 @@ import click
 
 from kraftops_cli.storage.options import NodeOptions
 from kraftops_cli.syntax.argparse4j import Argparse4j
-from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.command import tool_command
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.terminal.answer import print_answer
@@ -39,10 +38,8 @@ class InfoOptions(NodeOptions):
 
 @tool_command(
     Argparse4j(kafkas=frozenset({"config"})),
-    name="info",
     answer="kraftops.storage.logdirs.describe:INFO",
     options=InfoOptions,
-    **manual(__file__),
 )
 def info(terminal: Terminal, options: InfoOptions) -> int:
     from kraftops.errors import StorageError

@@ -124,7 +124,6 @@ class RecoverOptions(NodeOptions, QuorumOptions):
         ),
         one_of=(("voters", "host_changes", "undo"),),
     ),
-    name="recover",
     answer="kraftops.recovery.answer:RECOVER",
     options=RecoverOptions,
     **manual(__file__, PACK=PACK),

@@ -48,7 +48,6 @@ class RecoverPlanOptions(QuorumOptions):
 
 @tool_command(
     Argparse4j(kafkas=frozenset()),
-    name="recover-plan",
     answer="kraftops.recovery.answer:RECOVER_PLAN",
     options=RecoverPlanOptions,
     **manual(__file__, PACK=PACK),

@@ -6,14 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kraftops_cli.storage.options import (
-    NodeOptions,
-    dry_run_option,
-    metadata_option,
-    warn_of_id,
-)
+from kraftops_cli.storage.options import NodeOptions, dry_run_option, metadata_option, warn_of_id
 from kraftops_cli.syntax.argparse4j import Argparse4j
-from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.command import tool_command
 from kraftops_cli.syntax.option_fields import flag, option
 from kraftops_cli.syntax.values import Number
@@ -43,10 +37,8 @@ class RewriteOptions(NodeOptions):
 
 @tool_command(
     Argparse4j(kafkas=frozenset({"config"})),
-    name="rewrite",
     options=RewriteOptions,
     answer="kraftops.storage.format.describe:REWRITE",
-    **manual(__file__),
 )
 def rewrite(terminal: Terminal, options: RewriteOptions) -> int:
     from kraftops.errors import RefusedError

@@ -11,7 +11,6 @@ import click
 from kraftops.findings.finding import Finding, counts_text, exit_code, worst_first
 from kraftops_cli.storage.options import override_option
 from kraftops_cli.syntax.argparse4j import Argparse4j
-from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.command import tool_command
 from kraftops_cli.syntax.option_fields import flag, option
 from kraftops_cli.terminal.answer import FORM_ATTRIBUTES, print_answer
@@ -62,10 +61,8 @@ class VerifyOptions:
 
 @tool_command(
     Argparse4j(kafkas=frozenset()),
-    name="verify",
     answer="kraftops.storage.verify.answer:VERIFY",
     options=VerifyOptions,
-    **manual(__file__),
 )
 def verify(terminal: Terminal, options: VerifyOptions) -> int:
     from kraftops.image.verify.nodes import verify_nodes

@@ -9,17 +9,12 @@ from operator import itemgetter
 import click
 
 from kraftops_cli.syntax.argparse4j import Argparse4j
-from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.command import tool_command
 from kraftops_cli.terminal.answer import FORM, print_answer
 from kraftops_cli.terminal.streams import Terminal
 
 
-@tool_command(
-    Argparse4j(ours=frozenset({"form"})),
-    name="random-uuid",
-    **manual(__file__, "random_uuid.txt"),
-)
+@tool_command(Argparse4j(ours=frozenset({"form"})))
 @FORM
 def random_uuid(terminal: Terminal, /, form: str) -> None:
     from kraftops import uuids
@@ -28,11 +23,7 @@ def random_uuid(terminal: Terminal, /, form: str) -> None:
     print_answer(terminal, form, (), {"uuid": text}, lambda: f"{text}\n")
 
 
-@tool_command(
-    Argparse4j(ours=frozenset({"form"})),
-    name="version-mapping",
-    **manual(__file__, "version_mapping.txt"),
-)
+@tool_command(Argparse4j(ours=frozenset({"form"})))
 @click.option(
     "--release-version",
     "-r",
@@ -63,11 +54,7 @@ def version_mapping(terminal: Terminal, /, release_version: str | None, form: st
     )
 
 
-@tool_command(
-    Argparse4j(ours=frozenset({"form"})),
-    name="feature-dependencies",
-    **manual(__file__, "feature_dependencies.txt"),
-)
+@tool_command(Argparse4j(ours=frozenset({"form"})))
 @click.option(
     "--feature",
     "-f",

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from itertools import takewhile
 from typing import Any, TypeVar
 
 import click
 
+from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.common_options import COMMON_OPTIONS, COMMON_TITLE, VERSION_OPTION
 from kraftops_cli.syntax.help_text import ToolContext, write_examples
 from kraftops_cli.syntax.lazy_group import LazyGroup
@@ -115,17 +117,28 @@ class ToolCommand(click.Command):
 
 
 def tool_command(
-    syntax: Syntax, **attributes: Any
+    syntax: Syntax, *, answer: str = "", **attributes: Any
 ) -> Callable[[Callable[..., object]], click.Command]:
     """Return a decorator that makes a function of the terminal and of options a command.
 
+    The command has the name of the function, and so has the text beside its module that has its
+    manual, unless the attributes give a help.
+
     Args:
         syntax: An `Argparse4j`, or `jopt.click_arguments`.
+        answer: As of `ToolCommand`, or the name alone of one in the function's module.
         **attributes: Those of Click and `ToolCommand`.
     """
 
     def make(run: Callable[..., object]) -> click.Command:
-        return click.command(cls=ToolCommand, syntax=syntax, **attributes)(click.pass_obj(run))
+        name = run.__name__.strip("_")
+        texts: dict[str, Any] = {"name": name.replace("_", "-")}
+        if "help" not in attributes:
+            texts |= manual(str(sys.modules[run.__module__].__file__), f"{name}.txt")
+        if answer:
+            texts["answer"] = answer if ":" in answer else f"{run.__module__}:{answer}"
+        command = click.command(cls=ToolCommand, syntax=syntax, **{**texts, **attributes})
+        return command(click.pass_obj(run))
 
     return make
 

@@ -96,6 +96,10 @@ class _Parts(_More, total=False):
     fields: tuple[Field, ...]
 
 
+class Missing:
+    """The value of a field that an answer leaves out, though another one of the command has it."""
+
+
 class Answer(NamedTuple):
     """The definition of a command's answer; *help* is what is true of all its fields."""
 
@@ -151,12 +155,16 @@ def time(name: str, help_text: str, **more: Unpack[More]) -> Field:
     return field(name, of_kind(TIME), help_text, **more)
 
 
+_TEXTS = list_of(of_kind(TEXT))
+
+
 def numbers(name: str, help_text: str, **more: Unpack[More]) -> Field:
     return field(name, list_of(of_kind(NUMBER)), help_text, **more)
 
 
 def texts(name: str, help_text: str, **more: Unpack[More]) -> Field:
-    return field(name, list_of(of_kind(TEXT)), help_text, **more)
+    """Declare a list of texts: of partitions and other things, those that `str` makes of them."""
+    return field(name, _TEXTS, help_text, **more)
 
 
 def part(name: str, help_text: str, fields: Sequence[Field], **more: Unpack[More]) -> Field:
@@ -191,11 +199,14 @@ def json_of(fields: Iterable[Field], thing: object) -> dict[str, object]:
     """Return the JSON fields of a thing that is answered; a mapping has them already."""
     if isinstance(thing, Mapping):
         return dict(thing)
-    return {field.name: _value_of(field, thing) for field in fields}
+    values = ((field, field.value_of(thing)) for field in fields)
+    return {field.name: _json(field, value) for field, value in values if value is not Missing}
 
 
-def _value_of(field: Field, thing: object) -> object:
-    value = field.value_of(thing)
+def _json(field: Field, value: object) -> object:
+    if value is not None and field.type == _TEXTS:
+        assert isinstance(value, Iterable)
+        return [*map(str, value)]
     if value is None or not field.fields:
         if isinstance(value, tuple):
             return [*value]

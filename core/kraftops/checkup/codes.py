@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from kraftops.answers.fields import Answer, number, parts, text, texts
 from kraftops.display.columns import Column, folded
 from kraftops.errors import CODES, UsageError
+from kraftops.fileio.packaged import packaged_parts
 from kraftops.findings.catalogue import catalogue
 from kraftops.findings.finding import Severity
-from kraftops.outcomes import MEANINGS, Outcome, RepairOutcome
-from kraftops.reassign.obstacles import OBSTACLE_KINDS
 from kraftops.timeline.rules import RULES
 
 FINDING, ERROR, OBSTACLE, INCIDENT = "finding", "error", "obstacle", "incident"
@@ -53,21 +52,23 @@ def pages() -> list[CodePage]:
         CodePage(name, ERROR, code.meaning, exit_code=code.exit_code)
         for name, code in CODES.items()
     ]
-    obstacles = [
-        CodePage(name, OBSTACLE, kind.title, tools=("operations",), action=kind.action)
-        for name, kind in OBSTACLE_KINDS.items()
-    ]
     incidents = [
         CodePage(rule.cause, INCIDENT, rule.words, tools=("incidents",), kafka=f"{rule.reason}.")
         for rule in RULES
     ]
-    outcomes = [
-        CodePage(name, OUTCOME, meaning.title, tools=(tool,), action=meaning.action)
-        for tool, names in (("unregister", Outcome), ("repair", RepairOutcome))
-        for name, meaning in MEANINGS.items()
-        if isinstance(name, names)
-    ]
+    _, *others = packaged_parts(__file__, "codes.txt", "# ").items()
+    of_tools = [_of_tool(heading, text) for heading, text in others]
+    obstacles, outcomes = (
+        [page for page in of_tools if page.kind == kind] for kind in (OBSTACLE, OUTCOME)
+    )
     return [*findings, *errors, *obstacles, *incidents, *outcomes]
+
+
+def _of_tool(heading: str, text: str) -> CodePage:
+    """Return the page of an obstacle or outcome: kind, tool and code; title, and what to do."""
+    kind, tool, code = heading.split()
+    title, _, action = text.strip().partition("\n")
+    return CodePage(code, kind, title, tools=(tool,), action=" ".join(action.split()) or None)
 
 
 def pages_of(code: str) -> list[CodePage]:

@@ -65,25 +65,26 @@ def effects_of(placement: Placement, moves: Sequence[Move], disks: Disks) -> Eff
         loads_then.update(dict.fromkeys(move.after, sizes.get(move.partition, 0)))
     brokers = [
         BrokerEffect(
-            broker,
-            place,
-            counts[broker],
-            counts_then[broker],
-            loads[broker] if disks else None,
-            loads_then[broker] if disks else None,
+            broker=broker,
+            place=place,
+            replicas=counts[broker],
+            replicas_after=counts_then[broker],
+            size=loads[broker] if disks else None,
+            size_after=loads_then[broker] if disks else None,
         )
         for broker, place in placement.brokers.items()
     ]
     copied = sum(len(move.added) * sizes.get(move.partition, 0) for move in moves)
+    by_generate = _copied_by_generate(placement, moves, counts_then, sizes)
     return Effects(
-        placed.moves,
-        brokers,
-        _directories(moves, disks, placed.arrivals, sizes),
-        placed.shortages,
-        fewer_racks(placement, moves),
-        sum(len(move.added) for move in moves),
-        copied if disks else None,
-        _copied_by_generate(placement, moves, counts_then, sizes) if disks else None,
+        moves=placed.moves,
+        brokers=brokers,
+        directories=_directories(moves, disks, placed.arrivals, sizes),
+        shortages=placed.shortages,
+        fewer_racks=fewer_racks(placement, moves),
+        copied_replicas=sum(len(move.added) for move in moves),
+        copied=copied if disks else None,
+        copied_by_generate=by_generate if disks else None,
     )
 
 
@@ -113,7 +114,11 @@ def _directories(
             size_after = directory.size - freed + sum(sizes.get(name, 0) for name in coming)
             effects.append(
                 DirectoryEffect(
-                    broker, directory.path, directory.size, size_after, directory.usable
+                    broker=broker,
+                    path=directory.path,
+                    size=directory.size,
+                    size_after=size_after,
+                    usable=directory.usable,
                 )
             )
     return effects

@@ -25,9 +25,7 @@ from kraftops.wire.admin.configs import (
 from kraftops.wire.admin.replicas import ask_placement, refuses_other_counts
 from kraftops.wire.cluster import ClusterConnections
 from kraftops.wire.net.deadline import PAUSE, Deadline
-from kraftops.wire.rpc.cluster import (
-    sees_everything,
-)
+from kraftops.wire.rpc.cluster import sees_everything
 from kraftops.wire.rpc.connection import Connection
 
 T = TypeVar("T")

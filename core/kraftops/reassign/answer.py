@@ -83,9 +83,7 @@ def _since(operation: Operation) -> Cell:
 _OBSTACLE = (
     text("code", "what it is", values=CODES),
     text("text", "in words"),
-    texts(
-        "partitions", "partitions that wait", get=lambda obstacle: [*map(str, obstacle.partitions)]
-    ),
+    texts("partitions", "partitions that wait"),
 )
 OPERATION = (
     text("name", "its name, for cancel, resume and clear-throttles", column="OPERATION"),
@@ -165,7 +163,7 @@ STEERED = (
     texts(
         "cancelledPartitions",
         "partitions whose reassignment was cancelled",
-        get=lambda steered: [*map(str, steered.cancelled)],
+        get="cancelled",
     ),
     parts(
         "refusedPartitions",

@@ -72,6 +72,13 @@ class Author(NamedTuple):
         return True
 
 
+class Load(NamedTuple):
+    """Partitions to move, and the bytes to copy for them."""
+
+    partitions: int
+    size: int
+
+
 class Mark(NamedTuple):
     """A mark: the operation's kind, its author if that is known, and what is marked.
 
@@ -86,7 +93,7 @@ class Mark(NamedTuple):
     brokers: tuple[int, ...] = ()
     partitions: int | None = None
     size: int | None = None
-    waiting: tuple[int, int] | None = None
+    waiting: Load | None = None
     directories: tuple[str, ...] = ()
 
     @property
@@ -151,14 +158,14 @@ def parse_mark(key: str) -> Mark | None:
     author = Author(parsed["user"], parsed["host"], int(parsed["pid"]), since)
     waiting, directories = parsed["waiting"], parsed["directories"]
     return Mark(
-        parsed["kind"],
-        author,
-        Part(parsed["part"]) if parsed["part"] else None,
-        tuple(map(int, parsed["brokers"].split("-"))) if parsed["brokers"] else (),
-        parse_integer(parsed["partitions"] or "", 64),
-        parse_integer(parsed["size"] or "", 64),
-        (int(waiting), int(parsed["waiting_size"])) if waiting else None,
-        tuple(map(unquote, directories.split(":"))) if directories else (),
+        kind=parsed["kind"],
+        author=author,
+        part=Part(parsed["part"]) if parsed["part"] else None,
+        brokers=tuple(map(int, parsed["brokers"].split("-"))) if parsed["brokers"] else (),
+        partitions=parse_integer(parsed["partitions"] or "", 64),
+        size=parse_integer(parsed["size"] or "", 64),
+        waiting=Load(int(waiting), int(parsed["waiting_size"])) if waiting else None,
+        directories=tuple(map(unquote, directories.split(":"))) if directories else (),
     )
 
 

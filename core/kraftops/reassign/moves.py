@@ -16,7 +16,7 @@ from kraftops.reassign.access import ClusterAccess
 from kraftops.reassign.copying import CopyMeter, directories_of, look_at_copies
 from kraftops.reassign.disks import ask_for_directories
 from kraftops.reassign.events import Event, Report
-from kraftops.reassign.marks import Mark, new_author
+from kraftops.reassign.marks import Load, Mark, new_author
 from kraftops.reassign.obstacles import Obstacle, Pace, obstacles_of
 from kraftops.reassign.throttles import (
     Throttle,
@@ -123,19 +123,19 @@ class Mover:
         load = self._load(placement, moves)
         self.mark = self.mark._replace(
             partitions=len(moves) if partitions is None else partitions,
-            size=load[1],
+            size=load.size,
             brokers=tuple(sorted(brokers)),
         )
         self._note_waiting(load)
 
-    def _note_waiting(self, load: tuple[int, int]) -> None:
+    def _note_waiting(self, load: Load) -> None:
         """Write into the mark what is not begun yet, for all who look at operations."""
         access, mark = self._access, self.mark._replace(waiting=load)
         self.mark = access.patiently(access.begin_operation, mark)
 
-    def _load(self, placement: Placement, moves: Sequence[Move]) -> tuple[int, int]:
+    def _load(self, placement: Placement, moves: Sequence[Move]) -> Load:
         sizes = self._sizes_for(placement, moves)
-        return len(moves), sum(len(move.added) * sizes[move.partition] for move in moves)
+        return Load(len(moves), sum(len(move.added) * sizes[move.partition] for move in moves))
 
     def _sizes_for(
         self, placement: Placement, moves: Sequence[Move]

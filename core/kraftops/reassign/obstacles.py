@@ -13,43 +13,8 @@ from kraftops.reassign.copying import Copy, CopyState, growth_between
 NO_LEADER, TARGET_DOWN, NO_BYTES = "no-leader", "target-down", "no-bytes"
 DIRECTORY_FAILED, DIRECTORY_FULL = "directory-failed", "directory-full"
 THROTTLE_TOO_LOW = "throttle-too-low"
-
-
-class ObstacleKind(NamedTuple):
-    """What a code of an obstacle means, and what to do."""
-
-    title: str
-    action: str
-
-
-OBSTACLE_KINDS = {
-    NO_LEADER: ObstacleKind(
-        "A partition that moves has no leader to copy from",
-        "kafka-cluster problems says why, and repair plans what can be repaired.",
-    ),
-    TARGET_DOWN: ObstacleKind(
-        "A broker that gets replicas is down",
-        "Start it, or cancel the operation: kafka-cluster operations cancel.",
-    ),
-    DIRECTORY_FAILED: ObstacleKind(
-        "A log directory that gets replicas has failed",
-        "Replace the disk and restart the broker, or cancel the operation and move elsewhere.",
-    ),
-    DIRECTORY_FULL: ObstacleKind(
-        "A log directory has less room than its new replicas need",
-        "Make room (kraftops disk shows what takes it), or cancel the operation and move"
-        " elsewhere.",
-    ),
-    THROTTLE_TOO_LOW: ObstacleKind(
-        "A throttle lets a broker copy less than producers write meanwhile",
-        "Resume the operation with a larger --throttle: kafka-cluster operations resume.",
-    ),
-    NO_BYTES: ObstacleKind(
-        "A broker gets no bytes of a replica, for an unknown reason",
-        "Look into the log of the broker for errors of its fetcher threads.",
-    ),
-}
-CODES = tuple(OBSTACLE_KINDS)
+CODES = NO_LEADER, TARGET_DOWN, DIRECTORY_FAILED, DIRECTORY_FULL, THROTTLE_TOO_LOW, NO_BYTES
+"""The surest come first; `checkup/codes.txt` has what they mean."""
 
 
 class Obstacle(NamedTuple):

@@ -336,10 +336,7 @@ def measured(
 
 
 def _with_amounts(
-    placement: Placement,
-    operation: Operation,
-    pace: Pace,
-    sizes: Mapping[TopicPartition, int],
+    placement: Placement, operation: Operation, pace: Pace, sizes: Mapping[TopicPartition, int]
 ) -> Operation:
     first, last = pace.older, pace.newer
     meter = CopyMeter()

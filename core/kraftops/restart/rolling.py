@@ -185,11 +185,17 @@ class Rolling:
             quorum.voter_set if quorum else None,
             request.allows_single_replica,
         )
-        leader = quorum.info.leader if quorum else -1
         view = View(
-            begun, nodes, placement, rules, leader, {}, frozenset(self._drained),
-            frozenset(self._hooked), request.at_once,
-        )  # fmt: skip
+            begun=begun,
+            nodes=nodes,
+            placement=placement,
+            rules=rules,
+            leader=quorum.info.leader if quorum else -1,
+            failed={},
+            drained=frozenset(self._drained),
+            hooked=frozenset(self._hooked),
+            at_once=request.at_once,
+        )
         return view._replace(failed=self._failed(view))
 
     def run(self) -> None:

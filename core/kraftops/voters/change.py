@@ -7,13 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from kraftops.display.sizes import many
-from kraftops.errors import (
-    AnswerError,
-    KraftopsError,
-    RefusedError,
-    UnknownOutcomeError,
-    WireError,
-)
+from kraftops.errors import AnswerError, KraftopsError, RefusedError, UnknownOutcomeError, WireError
 from kraftops.reassign.events import Event, Report
 from kraftops.uuids import ZERO, to_text
 from kraftops.voters.access import SERVERS, QuorumAccess, listeners_in

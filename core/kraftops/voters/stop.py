@@ -77,11 +77,11 @@ class StopRules:
 
     def _judged(self, nodes: Collection[int], dangers: Sequence[Danger]) -> Stop:
         return Stop(
-            sorted(nodes),
-            [danger for danger in dangers if not danger.is_single_replica],
-            [danger for danger in dangers if danger.is_single_replica],
-            why_not_stop(self.quorum, nodes) if self.quorum else None,
-            self.allows_single_replica,
+            nodes=sorted(nodes),
+            dangers=[danger for danger in dangers if not danger.is_single_replica],
+            single_replicas=[danger for danger in dangers if danger.is_single_replica],
+            quorum_reason=why_not_stop(self.quorum, nodes) if self.quorum else None,
+            allows_single_replica=self.allows_single_replica,
         )
 
 

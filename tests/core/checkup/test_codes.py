@@ -6,7 +6,7 @@ from kraftops.checkup.codes import ERROR, FINDING, INCIDENT, OBSTACLE, OUTCOME, 
 from kraftops.errors import CODES, UsageError
 from kraftops.findings.catalogue import catalogue
 from kraftops.outcomes import Outcome, RepairOutcome
-from kraftops.reassign.obstacles import OBSTACLE_KINDS
+from kraftops.reassign import obstacles
 from kraftops.timeline.rules import RULES
 
 
@@ -15,7 +15,7 @@ def test_every_code_has_a_page() -> None:
 
     assert codes >= {(code, FINDING) for code in catalogue()}
     assert codes >= {(code, ERROR) for code in CODES}
-    assert codes >= {(code, OBSTACLE) for code in OBSTACLE_KINDS}
+    assert codes >= {(code, OBSTACLE) for code in obstacles.CODES}
     assert codes >= {(rule.cause, INCIDENT) for rule in RULES}
     assert codes >= {(outcome, OUTCOME) for outcome in (*Outcome, *RepairOutcome)}
     assert len(codes) == len(pages())

@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import wraps
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kraftops.answers.fields import Field, json_of
+from kraftops.answers.fields import Answer, Field, boolean, json_of, parts, text
 from kraftops.errors import KraftopsError, RefusedError, UsageError
 from kraftops.findings.finding import HAS_FINDINGS
 from kraftops.placement.disks import Disks, sizes_of
@@ -137,6 +138,7 @@ def cluster_command(
     """
 
     def make(run: Callable[[Work, Any], int]) -> click.Command:
+        @wraps(run)
         def run_connected(terminal: Terminal, options: AccessOptions) -> int:
             access = access_of(terminal, options, needs_brokers=needs_brokers)
             work = Work(terminal, options, access)
@@ -147,7 +149,7 @@ def cluster_command(
                     access.check()
                 return run(work, options)
 
-        return subcommand(options, name=run.__name__.replace("_", "-"), **attributes)(run_connected)
+        return subcommand(options, **attributes)(run_connected)
 
     return make
 
@@ -207,24 +209,48 @@ def _print_permissions(work: Work) -> int:
     needed = {name: name in granted for name in _OF_COMMANDS.get(terminal.command, _CHANGE)}
     # Kafka hides topics silently: only who may do everything is known to see all of them.
     needed["ALL"] = len(granted) == len(OPERATIONS) or access.controllers is not None
-    missing = [name for name, is_granted in needed.items() if not is_granted]
-    names = " ".join(f"--operation {name}" for name in missing)
-    work.answer(
-        {
-            "of": terminal.command,
-            "permissions": [
-                {"operation": name, "resource": "CLUSTER", "isGranted": is_granted}
-                for name, is_granted in needed.items()
-            ],
-        },
-        "".join(
-            f"{name} on the cluster: {'granted' if is_granted else 'missing'}\n"
-            for name, is_granted in needed.items()
-        )
-        + f"kafka-acls --add --cluster {names} grants what is missing\n" * bool(missing),
-        command="check-permissions",
+    permissions = [Permission(name, is_granted) for name, is_granted in needed.items()]
+    missing = [name for name, is_granted in permissions if not is_granted]
+    text = "".join(
+        f"{name} on the cluster: {'granted' if is_granted else 'missing'}\n"
+        for name, is_granted in permissions
     )
+    if missing:
+        names = " ".join(f"--operation {name}" for name in missing)
+        text += f"kafka-acls --add --cluster {names} grants what is missing\n"
+    answer = Permissions(terminal.command, permissions)
+    work.answer(json_of(CHECK_PERMISSIONS.fields, answer), text, command="check-permissions")
     return HAS_FINDINGS if missing else 0
+
+
+class Permission(NamedTuple):
+    """An operation on the cluster, and whether the user may do it."""
+
+    operation: str
+    is_granted: bool
+
+
+class Permissions(NamedTuple):
+    """The permissions that a command needs."""
+
+    of: str
+    permissions: Sequence[Permission]
+
+
+CHECK_PERMISSIONS = Answer(
+    (
+        text("of", "the command that needs them"),
+        parts(
+            "permissions",
+            "what it needs",
+            (
+                text("operation", "as kafka-acls --operation takes it"),
+                text("resource", "what it is on", values=("CLUSTER",), get=lambda _: "CLUSTER"),
+                boolean("isGranted", "whether the user has it"),
+            ),
+        ),
+    )
+)
 
 
 _INTERVAL = 10.0  # seconds between two lines of progress that is not news

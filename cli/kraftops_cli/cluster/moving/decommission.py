@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from operator import itemgetter
+from typing import NamedTuple
 
 import click
 
-from kraftops.answers.fields import Answer, in_some_forms, number, parts, text, texts
+from kraftops.answers.fields import Answer, boolean, in_some_forms, number, parts, text, texts
 from kraftops.errors import UsageError
 from kraftops.findings.finding import HAS_FINDINGS
-from kraftops.placement.placement import Placement, TopicPartition, shown
+from kraftops.placement.placement import Placement, TopicPartition, names, shown
 from kraftops.placement.plan import Move
 from kraftops.placement.reassignment_json import checked_plan, read_plan
 from kraftops.reassign.answer import OPERATIONS, STEERING
@@ -37,7 +39,6 @@ from kraftops_cli.cluster.moving.access import (
 from kraftops_cli.cluster.moving.operations_output import print_steered, show_operations
 from kraftops_cli.cluster.moving.plans import BROKER, PLAN, shown_plan
 from kraftops_cli.cluster.options import PlanOptions, ids_option, refuse_together
-from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.given import given_options
 from kraftops_cli.syntax.option_fields import argument, flag
 from kraftops_terminal.escaping import escaped
@@ -53,20 +54,48 @@ _OUTCOMES = {
     "stranded": "keeps partitions that cannot be copied",
 }
 _BROKER = (
-    number("id", "broker"),
-    *in_some_forms(
-        text("outcome", "what became of it; empty: it can be stopped", values=_OUTCOMES),
-        *BROKER[1:],
+    number("id", "broker", get=itemgetter(0)),
+    text(
+        "outcome",
+        "what became of it; empty: it can be stopped",
+        values=_OUTCOMES,
+        get=itemgetter(1),
+    ),
+)
+_ENDED = (
+    boolean("changed", "whether anything was moved", get="end.has_changed"),
+    parts(
+        "brokers",
+        "each with its outcome; of a plan all, before and after",
+        _BROKER,
+        get=lambda ended: ended.outcomes.items(),
+    ),
+    texts(
+        "strandedPartitions",
+        "partitions without a leader, which are not moved",
+        get=lambda ended: sorted(ended.end.stranded),
+    ),
+)
+_CANCELLED = (
+    boolean(
+        "changed",
+        "whether anything was moved",
+        get=lambda cancelled: bool(cancelled.cancelled_partitions or cancelled.moved_back),
+    ),
+    texts("cancelledPartitions", "partitions whose move was cancelled"),
+    texts("movedBackPartitions", "partitions that are moved back", get="moved_back"),
+    texts(
+        "movedPartitions",
+        "of cancel without a plan: partitions that stay where they are",
+        get="moved",
     ),
 )
 ANSWER = Answer(
     in_some_forms(
         *(field for field in PLAN.fields if field.name != "brokers"),
-        parts("brokers", "each with its outcome; of a plan all, before and after", _BROKER),
-        texts("strandedPartitions", "partitions without a leader, which are not moved"),
-        texts("cancelledPartitions", "partitions whose move was cancelled"),
-        texts("movedBackPartitions", "partitions that are moved back"),
-        texts("movedPartitions", "of cancel without a plan: partitions that stay where they are"),
+        replace(_ENDED[1], fields=(_BROKER[0], *in_some_forms(_BROKER[1], *BROKER[1:]))),
+        *_ENDED[2:],
+        *_CANCELLED[1:],
         *OPERATIONS,
         *STEERING[1:],
     ),
@@ -95,11 +124,7 @@ class DecommissionOptions(PlanOptions):
             raise UsageError("argument --id/-i is required")
 
 
-@cluster_command(
-    DecommissionOptions,
-    answer="kraftops_cli.cluster.moving.decommission:ANSWER",
-    **manual(__file__),
-)
+@cluster_command(DecommissionOptions, answer="ANSWER")
 def decommission(work: Work, options: DecommissionOptions) -> int:
     brokers = frozenset(options.ids)
     if options.action == "status":
@@ -154,6 +179,13 @@ def _ids(brokers: Iterable[int]) -> str:
     return ",".join(map(str, sorted(brokers)))
 
 
+class _Ended(NamedTuple):
+    """The end of a run, and the outcomes by broker."""
+
+    end: End
+    outcomes: Mapping[int, str]
+
+
 def _print_end(work: Work, brokers: frozenset[int], end: End) -> int:
     """Print the outcome of each broker, and what could not be moved; return the exit code."""
     holders = {broker for replicas in end.stranded.values() for broker in replicas.replicas}
@@ -166,21 +198,21 @@ def _print_end(work: Work, brokers: frozenset[int], end: End) -> int:
         return "already" if end.are_gone else "empty"
 
     outcomes = {broker: outcome(broker) for broker in sorted(brokers)}
-    stranded = [*map(str, sorted(end.stranded))]
-    work.answer(
-        {
-            "changed": end.has_changed,
-            "brokers": [{"id": broker, "outcome": outcome} for broker, outcome in outcomes.items()],
-            "strandedPartitions": stranded,
-        },
-        "".join(
-            (
-                *(f"Broker {broker} {_OUTCOMES[text]}.\n" for broker, text in outcomes.items()),
-                *(f"{escaped(name)}: without a leader, not moved\n" for name in stranded),
-            )
-        ),
-    )
+    stranded = names(end.stranded)
+    lines = [
+        *(f"Broker {broker} {_OUTCOMES[text]}.\n" for broker, text in outcomes.items()),
+        *(f"{escaped(name)}: without a leader, not moved\n" for name in stranded),
+    ]
+    work.show(_ENDED, _Ended(end, outcomes), "".join(lines))
     return HAS_FINDINGS if stranded else 0
+
+
+class _Cancelled(NamedTuple):
+    """The partitions of a decommission that is cancelled: in flight, moved back, or not back."""
+
+    cancelled_partitions: Sequence[TopicPartition]
+    moved_back: Sequence[TopicPartition]
+    moved: Sequence[TopicPartition]
 
 
 def cancel(work: Work, brokers: frozenset[int], options: PlanOptions) -> int:
@@ -216,13 +248,9 @@ def cancel(work: Work, brokers: frozenset[int], options: PlanOptions) -> int:
         undo = partial(_moves_back, planned)
         run_moves(access, move_options(options), printer, undo, DECOMMISSION)
     moved = _moved_away(work, before, brokers) if before and planned is None else []
-    work.answer(
-        {
-            "changed": bool(steered.cancelled or back),
-            "cancelledPartitions": [*map(str, steered.cancelled)],
-            "movedBackPartitions": [str(move.partition) for move in back],
-            "movedPartitions": [*map(str, moved)],
-        },
+    work.show(
+        _CANCELLED,
+        _Cancelled(steered.cancelled, [move.partition for move in back], moved),
         f"cancelled in flight: {len(steered.cancelled)}, moved back: {len(back)}\n"
         + "".join(f"{escaped(str(partition))}: stays where it is\n" for partition in moved),
     )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kraftops.answers.fields import Answer, boolean, json_of, texts
+from kraftops.answers.fields import Answer, boolean, texts
 from kraftops.display.columns import Cell, Column, Styled, folded
 from kraftops.display.sizes import many
 from kraftops.fileio.output import OutputFlags, open_output
@@ -19,12 +19,7 @@ from kraftops.placement.reassignment_json import plan_json, read_plan
 from kraftops.reassign.leadership import change_leaders
 from kraftops.reassign.marks import DRAIN, Mark, new_author
 from kraftops_cli.cluster.moving.access import Work, check_registered, cluster_command
-from kraftops_cli.cluster.options import (
-    ChangeOptions,
-    ids_option,
-    single_replica_option,
-)
-from kraftops_cli.syntax.chapters import manual
+from kraftops_cli.cluster.options import ChangeOptions, ids_option, single_replica_option
 from kraftops_cli.syntax.option_fields import option
 from kraftops_terminal.tables import Table, table_text
 
@@ -34,18 +29,17 @@ _PARTITIONS = (folded("PARTITION"), Column("LEADER"))
 class _Leaders(NamedTuple):
     """The partitions whose replica lists were changed, and those that are led as before."""
 
-    moved_partitions: list[str]
-    staying_partitions: list[str]
-
-    @property
-    def changed(self) -> bool:
-        """Whether any list was."""
-        return bool(self.moved_partitions)
+    moved_partitions: Sequence[TopicPartition]
+    staying_partitions: Sequence[TopicPartition]
 
 
 LEADERS = Answer(
     (
-        boolean("changed", "whether any list was reordered"),
+        boolean(
+            "changed",
+            "whether any list was reordered",
+            get=lambda leaders: bool(leaders.moved_partitions),
+        ),
         texts("movedPartitions", "partitions whose replica list was reordered"),
         texts("stayingPartitions", "partitions that are still led as before"),
     )
@@ -72,11 +66,7 @@ class UndrainOptions(ChangeOptions):
     plan: str = option("--plan FILE", required=True, help="The file that drain --save has made.")
 
 
-@cluster_command(
-    DrainOptions,
-    answer="kraftops_cli.cluster.moving.drain:LEADERS",
-    **manual(__file__),
-)
+@cluster_command(DrainOptions, answer="LEADERS")
 def drain(work: Work, options: DrainOptions) -> int:
     access, brokers = work.access, frozenset(options.ids)
     placement = access.patiently(access.settled)
@@ -120,11 +110,7 @@ def _save(path: str, moves: Sequence[Move]) -> None:
         write_all(fd, text.encode())
 
 
-@cluster_command(
-    UndrainOptions,
-    answer="kraftops_cli.cluster.moving.drain:LEADERS",
-    **manual(__file__, "undrain.txt"),
-)
+@cluster_command(UndrainOptions, answer="LEADERS")
 def undrain(work: Work, options: UndrainOptions) -> int:
     access = work.access
     restore = plan_restore(access.patiently(access.settled), read_plan(options.plan))
@@ -148,8 +134,9 @@ def print_leaders(
     rows: list[list[Cell]] = [
         [str(partition), Styled("led as before", "warning")] for partition in stay
     ]
-    work.answer(
-        json_of(LEADERS.fields, _Leaders([*map(str, moved)], [*map(str, stay)])),
+    work.show(
+        LEADERS.fields,
+        _Leaders(moved, stay),
         f"replica lists reordered: {many(len(moved), 'partition')}\n"
         + table_text(work.terminal.console, Table(_PARTITIONS, rows)),
     )

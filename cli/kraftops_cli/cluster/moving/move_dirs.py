@@ -17,7 +17,6 @@ from kraftops.wire.admin.log_dirs import ask_log_dirs
 from kraftops_cli.cluster.moving.access import Work, check_registered, cluster_command, move_options
 from kraftops_cli.cluster.moving.plans import print_directories
 from kraftops_cli.cluster.options import MovingOptions
-from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.syntax.values import JavaInteger
 
@@ -39,11 +38,7 @@ class MoveDirsOptions(MovingOptions):
     )
 
 
-@cluster_command(
-    MoveDirsOptions,
-    answer="kraftops_cli.cluster.moving.plans:MOVE_DIRS",
-    **manual(__file__),
-)
+@cluster_command(MoveDirsOptions, answer="kraftops_cli.cluster.moving.plans:MOVE_DIRS")
 def move_dirs(work: Work, options: MoveDirsOptions) -> int:
     access, broker, source = work.access, options.broker, options.source
     check_registered(access.patiently(access.placement), {broker})
@@ -76,11 +71,11 @@ def _effects(
     after = {directory.path: directory.size + coming[directory.path] for directory in others}
     return [
         DirectoryEffect(
-            broker,
-            directory.path,
-            directory.size,
-            after.get(directory.path, 0),  # the source will be empty
-            directory.usable,
+            broker=broker,
+            path=directory.path,
+            size=directory.size,
+            size_after=after.get(directory.path, 0),  # the source will be empty
+            usable=directory.usable,
         )
         for directory in (source, *others)
     ]

@@ -21,13 +21,7 @@ from kraftops.restart.rolling import cancel_restart
 from kraftops_cli.cluster.moving.access import Work, cluster_command, move_options
 from kraftops_cli.cluster.moving.decommission import begin_decommission
 from kraftops_cli.cluster.moving.operations_output import print_steered, show_operations
-from kraftops_cli.cluster.options import (
-    ChangeOptions,
-    PlanOptions,
-    stall_option,
-    throttle_option,
-)
-from kraftops_cli.syntax.chapters import manual
+from kraftops_cli.cluster.options import ChangeOptions, PlanOptions, stall_option, throttle_option
 from kraftops_cli.syntax.option_fields import argument
 
 ACTIONS = ("cancel", "resume", "clear-throttles")
@@ -51,11 +45,7 @@ class OperationsOptions(ChangeOptions):
             )
 
 
-@cluster_command(
-    OperationsOptions,
-    answer="kraftops.reassign.answer:ANSWER",
-    **manual(__file__),
-)
+@cluster_command(OperationsOptions, answer="kraftops.reassign.answer:ANSWER")
 def operations(work: Work, options: OperationsOptions) -> int:
     access, action = work.access, options.action
     if action is None:

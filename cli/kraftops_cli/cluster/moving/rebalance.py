@@ -10,14 +10,9 @@ from kraftops.reassign.moves import refuse_others
 from kraftops_cli.cluster.moving.access import Work, cluster_command, limits_of
 from kraftops_cli.cluster.moving.plans import carry_out, shown_plan
 from kraftops_cli.cluster.options import PlanOptions
-from kraftops_cli.syntax.chapters import manual
 
 
-@cluster_command(
-    PlanOptions,
-    answer="kraftops_cli.cluster.moving.plans:PLAN",
-    **manual(__file__),
-)
+@cluster_command(PlanOptions, answer="kraftops_cli.cluster.moving.plans:PLAN")
 def rebalance(work: Work, options: PlanOptions) -> int:
     access = work.access
     placement, disks = work.look()

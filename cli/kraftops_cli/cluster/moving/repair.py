@@ -33,7 +33,6 @@ from kraftops_cli.cluster.moving.access import (
 )
 from kraftops_cli.cluster.moving.plans import PLAN, shown_plan
 from kraftops_cli.cluster.options import NewPlanOptions, ids_option
-from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.option_fields import option
 from kraftops_terminal.escaping import escaped
 
@@ -59,11 +58,7 @@ class RepairOptions(NewPlanOptions):
     )
 
 
-@cluster_command(
-    RepairOptions,
-    answer="kraftops_cli.cluster.moving.repair:REPAIR",
-    **manual(__file__),
-)
+@cluster_command(RepairOptions, answer="REPAIR")
 def repair(work: Work, options: RepairOptions) -> int:
     access = work.access
     access.refuse_hidden_topics()

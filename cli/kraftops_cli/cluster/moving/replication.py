@@ -12,7 +12,6 @@ from kraftops.reassign.moves import refuse_others
 from kraftops_cli.cluster.moving.access import Work, check_topics, cluster_command, limits_of
 from kraftops_cli.cluster.moving.plans import carry_out, shown_plan
 from kraftops_cli.cluster.options import NewPlanOptions, names_option
-from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.syntax.values import Number
 
@@ -34,11 +33,7 @@ class ReplicationOptions(NewPlanOptions):
     )
 
 
-@cluster_command(
-    ReplicationOptions,
-    answer="kraftops_cli.cluster.moving.plans:PLAN",
-    **manual(__file__),
-)
+@cluster_command(ReplicationOptions, answer="kraftops_cli.cluster.moving.plans:PLAN")
 def replication(work: Work, options: ReplicationOptions) -> int:
     access, factor = work.access, options.factor
     placement, disks = work.look()

@@ -29,7 +29,6 @@ from kraftops_cli.cluster.options import (
     names_option,
     single_replica_option,
 )
-from kraftops_cli.syntax.chapters import manual
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,12 +41,7 @@ class StopOptions(AccessOptions):
     exclude_topic: tuple[str, ...] = names_option("--exclude-topic", UNCOUNTED_TOPIC)
 
 
-@cluster_command(
-    StopOptions,
-    needs_brokers=False,
-    answer="kraftops_cli.cluster.moving.safe_to_stop:SAFE_TO_STOP",
-    **manual(__file__),
-)
+@cluster_command(StopOptions, needs_brokers=False, answer="SAFE_TO_STOP")
 def safe_to_stop(work: Work, options: StopOptions) -> int:
     access, nodes = work.access, frozenset(options.ids)
     quorum = _quorum(access, nodes)  # first: without a leader, brokers answer nothing below

@@ -34,12 +34,12 @@ def ask_log_dirs(
     refuse_error(connection, answer, "DESCRIBE")
     return [
         LogDirectory(
-            directory.log_dir,
-            _replicas(directory.topics, is_future=False),
-            _replicas(directory.topics, is_future=True),
+            path=directory.log_dir,
+            replicas=_replicas(directory.topics, is_future=False),
+            coming=_replicas(directory.topics, is_future=True),
             # Before Kafka 3.3 they are -1.
-            directory.total_bytes if directory.total_bytes >= 0 else None,
-            directory.usable_bytes if directory.usable_bytes >= 0 else None,
+            total=directory.total_bytes if directory.total_bytes >= 0 else None,
+            usable=directory.usable_bytes if directory.usable_bytes >= 0 else None,
             is_failed=bool(directory.error_code),
             is_cordoned=bool(directory.is_cordoned),
         )

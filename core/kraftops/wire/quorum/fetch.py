@@ -132,14 +132,14 @@ def fetch(connection: Connection, request: FetchRequest, deadline: Deadline) -> 
         node.node_id: Address(node.host, node.port) for node in answer.node_endpoints or ()
     }
     return FetchResult(
-        partition.error_code,
-        leader_id,
-        leader.leader_epoch if leader else -1,
-        addresses.get(leader_id),
-        partition.high_watermark,
-        partition.records or b"",
-        _snapshot_id(partition.snapshot_id),
-        _snapshot_id(partition.diverging_epoch),
+        error=partition.error_code,
+        leader=leader_id,
+        epoch=leader.leader_epoch if leader else -1,
+        leader_address=addresses.get(leader_id),
+        high_watermark=partition.high_watermark,
+        records=partition.records or b"",
+        snapshot=_snapshot_id(partition.snapshot_id),
+        diverging=_snapshot_id(partition.diverging_epoch),
     )
 
 

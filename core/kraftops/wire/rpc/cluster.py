@@ -154,12 +154,12 @@ def describe_quorum(connection: Connection) -> QuorumInfo:
     partition = metadata_partition(connection, answer.topics)
     refuse_error(connection, partition, "DESCRIBE")
     return QuorumInfo(
-        partition.leader_id,
-        partition.leader_epoch,
-        partition.high_watermark,
-        [_replica_state(replica) for replica in partition.current_voters],
-        [_replica_state(replica) for replica in partition.observers],
-        {
+        leader=partition.leader_id,
+        epoch=partition.leader_epoch,
+        high_watermark=partition.high_watermark,
+        voters=[_replica_state(replica) for replica in partition.current_voters],
+        observers=[_replica_state(replica) for replica in partition.observers],
+        listeners={
             node.node_id: [(end.name, Address(end.host, end.port)) for end in node.listeners]
             for node in answer.nodes or ()
         },
@@ -182,11 +182,11 @@ def metadata_partition(connection: Connection, topics: Answer) -> Answer:
 def _replica_state(state: Answer) -> ReplicaState:
     directory = state.replica_directory_id
     return ReplicaState(
-        state.replica_id,
-        directory.bytes if directory else None,
-        state.log_end_offset,
-        state.last_fetch_timestamp,
-        state.last_caught_up_timestamp,
+        node_id=state.replica_id,
+        directory_id=directory.bytes if directory else None,
+        end_offset=state.log_end_offset,
+        fetched_at=state.last_fetch_timestamp,
+        caught_up_at=state.last_caught_up_timestamp,
     )
 
 
