@@ -58,12 +58,7 @@ transaction.state.log.num.partitions.""",
 @FORM
 @click.pass_context
 def coordinator_partition(
-    ctx: click.Context,
-    /,
-    group: str | None,
-    transactional_id: str | None,
-    partitions: int,
-    form: str,
+    ctx: click.Context, /, group: str | None, transactional_id: str | None, partitions: int
 ) -> None:
     from kraftops.java.text import decode_utf8
     from kraftops.records.partitioning import OFFSETS_TOPIC, TRANSACTION_TOPIC, partition_of
@@ -80,7 +75,6 @@ def coordinator_partition(
     terminal: Terminal = ctx.obj
     print_answer(
         terminal,
-        form,
         (),
         {field: name, "topic": topic, "partition": partition, "partitions": partitions},
         lambda: f"{topic}-{partition}\n",

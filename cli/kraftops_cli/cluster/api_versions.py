@@ -74,7 +74,6 @@ def api_versions(terminal: Terminal, options: ApiVersionsOptions) -> int:
 
     print_answer(
         terminal,
-        options.form,
         [field for field in API_VERSIONS.fields if compare or field.name != "differs"],
         answer,
         lines,

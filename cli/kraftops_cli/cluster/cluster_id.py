@@ -19,7 +19,7 @@ def _run(terminal: Terminal, options: TargetOptions) -> int:
     line = "No cluster ID found. The Kafka version is probably too old."
     if nodes.cluster_id is not None:
         line = f"Cluster ID: {terminal.shown(nodes.cluster_id)}"
-    print_answer(terminal, options.form, CLUSTER_ID.fields, nodes, lambda: f"{line}\n")
+    print_answer(terminal, CLUSTER_ID.fields, nodes, lambda: f"{line}\n")
     return 0
 
 

@@ -38,7 +38,6 @@ def list_endpoints(terminal: Terminal, options: ListOptions) -> int:
         answer = cluster.nodes(connection, with_fenced=options.include_fenced_brokers)
     print_answer(
         terminal,
-        options.form,
         ENDPOINTS.fields,
         answer,
         lambda: _table(answer.nodes, terminal.shown, is_of_controllers=cluster.is_of_controllers),

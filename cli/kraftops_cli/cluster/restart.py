@@ -123,7 +123,7 @@ def _run(work: Work, rolling: Rolling, request: Restart, options: RestartOptions
     except (KeyboardInterrupt, SystemExit):  # or by a signal
         work.terminal.error("interrupted: run it again to go on")
         raise
-    if not work.is_json:
+    if not work.terminal.is_json:
         work.terminal.write(f"restarted: {count}\n")
     return 0
 

@@ -57,7 +57,6 @@ def wait(terminal: Terminal, options: WaitOptions) -> int:
         _wait(access, conditions, limit)
     print_answer(
         terminal,
-        options.form,
         WAIT.fields,
         options,
         lambda: "".join(f"{escaped(text)}: true\n" for text in options.conditions),

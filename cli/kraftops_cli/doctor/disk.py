@@ -88,7 +88,7 @@ def disk(terminal: Terminal, options: DiskOptions) -> int:
     with options.opened_sources(terminal, skipped) as sources:
         brokers = [*_brokers(kafkas, [source.folder for source in sources])]
         if named is not None:
-            _explain(terminal, options, named, brokers)
+            _explain(terminal, named, brokers)
         else:
             directories = [directory for broker in brokers for directory in broker.directories]
             _tell(terminal, options, DiskUsage(read_usages(directories, int(time.time() * 1000))))
@@ -100,11 +100,7 @@ def _tell(terminal: Terminal, options: DiskOptions, usage: DiskUsage) -> None:
     from kraftops.fileio.mounts import archive_of
 
     print_answer(
-        terminal,
-        options.form,
-        DISK.fields[:-1],
-        usage,
-        lambda: _tables(terminal.console, usage, options),
+        terminal, DISK.fields[:-1], usage, lambda: _tables(terminal.console, usage, options)
     )
     if options.form == "text" and options.is_live:
         terminal.error(f"note: {_TOLD}", hint="on its host, kraftops disk -c server.properties")
@@ -134,12 +130,7 @@ def _named(name: str, options: ExaminedOptions) -> tuple[str, int | None]:
     return (partition.topic, partition.partition) if partition else (name, None)
 
 
-def _explain(
-    terminal: Terminal,
-    options: DiskOptions,
-    named: tuple[str, int | None],
-    brokers: Sequence[Broker],
-) -> None:
+def _explain(terminal: Terminal, named: tuple[str, int | None], brokers: Sequence[Broker]) -> None:
     """Print why partitions stay as they are."""
     from kraftops.disk.answer import DISK
     from kraftops.disk.why import why_kept
@@ -148,7 +139,6 @@ def _explain(
     kept = why_kept(brokers, *named, now)
     print_answer(
         terminal,
-        options.form,
         DISK.fields[-1:],
         kept,
         lambda: (line for why in kept for line in _reasons(terminal.console, why)),

@@ -91,9 +91,7 @@ def doctor(terminal: Terminal, options: DoctorOptions) -> int:
                 text = page_of(diagnosis, examination, f"kraftops {VERSION}")
                 write_all(fd, text.encode("utf-8", "surrogateescape"))
     terminal.lines(engine_lines())
-    print_answer(
-        terminal, options.form, DOCTOR.fields, diagnosis, lambda: _text(terminal.console, diagnosis)
-    )
+    print_answer(terminal, DOCTOR.fields, diagnosis, lambda: _text(terminal.console, diagnosis))
     return code_with_skipped(diagnosis.exit_code, skipped)
 
 

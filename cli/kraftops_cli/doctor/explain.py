@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 )
 @click.argument("codes", metavar="[CODE…]", nargs=-1)
 @FORM
-def explain(terminal: Terminal, /, codes: tuple[str, ...], form: str) -> int:
+def explain(terminal: Terminal, /, codes: tuple[str, ...]) -> int:
     """Print the pages of codes, or all codes; return the exit code."""
     from kraftops.checkup.codes import EXPLAIN, PAGE, pages, pages_of
     from kraftops_terminal.tables import table_of, table_text
@@ -34,7 +34,6 @@ def explain(terminal: Terminal, /, codes: tuple[str, ...], form: str) -> int:
     listed = [page for code in codes for page in pages_of(code)] or pages()
     print_answer(
         terminal,
-        form,
         EXPLAIN.fields,
         listed,
         lambda: (

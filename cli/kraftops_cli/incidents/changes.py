@@ -85,7 +85,6 @@ def changes(terminal: Terminal, options: ChangeOptions) -> int:
     rows = by_cause(chosen) if is_grouped else chosen
     print_answer(
         terminal,
-        options.form,
         [parts(name, "", fields, get=list)],
         rows,
         lambda: table_text(terminal.console, table_of(fields, rows)),

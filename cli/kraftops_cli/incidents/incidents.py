@@ -34,7 +34,6 @@ def incidents(terminal: Terminal, options: LogOptions) -> int:
         rows = incidents_of(log)
     print_answer(
         terminal,
-        options.form,
         INCIDENTS.fields,
         rows,
         lambda: table_text(terminal.console, table_of(INCIDENT, rows)),

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     "names", metavar="DIR|ARCHIVE", nargs=-1, required=True, type=click.Path(readable=False)
 )
 @FORM
-def compare(terminal: Terminal, /, names: tuple[str, ...], form: str) -> int:
+def compare(terminal: Terminal, /, names: tuple[str, ...]) -> int:
     from kraftops.checkup.examination import Examination
     from kraftops.findings.finding import HAS_FINDINGS
     from kraftops.recovery.answer import COMPARE
@@ -43,9 +43,7 @@ def compare(terminal: Terminal, /, names: tuple[str, ...], form: str) -> int:
         for finding in Examination(sources=sources).identities.findings:
             raise RecoveryRefused("no-identity", str(finding), finding.remedy)
         answered = compare_disks(sources)
-    print_answer(
-        terminal, form, COMPARE.fields, answered, lambda: _text(terminal.console, answered)
-    )
+    print_answer(terminal, COMPARE.fields, answered, lambda: _text(terminal.console, answered))
     return 0 if answered.is_safe else HAS_FINDINGS
 
 

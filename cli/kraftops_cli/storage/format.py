@@ -130,7 +130,6 @@ def format_(terminal: Terminal, options: FormatOptions) -> int:
     # After the work: a closed pipe must not interrupt it.
     print_answer(
         terminal,
-        form,
         FORMAT.fields,
         FormatOutcome(plan, done, is_dry),
         lambda: _as_text(plan, done, terminal.shown, is_dry=is_dry),

@@ -12,7 +12,7 @@ from kraftops_cli.storage.options import NodeOptions
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import tool_command
 from kraftops_cli.syntax.option_fields import option
-from kraftops_cli.terminal.answer import print_answer
+from kraftops_cli.terminal.answer import FORM_ATTRIBUTES, print_answer
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.console import Console
 from kraftops_terminal.escaping import escaped
@@ -30,9 +30,11 @@ class InfoOptions(NodeOptions):
 
     form: str = option(
         "--format",
-        type=click.Choice(("text", "json", "table")),
-        default="text",
-        help="The form of the output; text is Kafka's, the others show all that is known.",
+        **FORM_ATTRIBUTES
+        | {
+            "type": click.Choice(("text", "json", "table")),
+            "help": "The form of the output; text is Kafka's, the others show all that is known.",
+        },
     )
 
 
@@ -67,7 +69,6 @@ def info(terminal: Terminal, options: InfoOptions) -> int:
                 raise StorageError(f"{directory.meta_path}: {directory.problem}")
     print_answer(
         terminal,
-        form,
         INFO.fields,
         node,
         lambda: (

@@ -190,7 +190,6 @@ def _recover(
     with _naming(backup):
         print_answer(
             terminal,
-            options.form,
             RECOVER.fields,
             recovery,
             lambda: (
@@ -282,7 +281,6 @@ def _undo(terminal: Terminal, config: ServerConfig, options: RecoverOptions) -> 
     folder, changed = undo(config, options.backup, is_dry=options.dry_run)
     print_answer(
         terminal,
-        options.form,
         UNDO,
         Recovery(changed and not options.dry_run, folder),
         lambda: undone_text(folder, changed=changed, is_dry=options.dry_run),

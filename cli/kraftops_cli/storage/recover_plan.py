@@ -67,7 +67,6 @@ def recover_plan(terminal: Terminal, options: RecoverPlanOptions) -> int:
     scripts = ", ".join(host.script_name for host in plan.hosts)
     print_answer(
         terminal,
-        options.form,
         RECOVER_PLAN.fields,
         plan,
         lambda: escaped(f"Written to {options.output_dir}: {scripts}. Begin with {PAGE}.") + "\n",

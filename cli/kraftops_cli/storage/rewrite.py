@@ -77,7 +77,6 @@ def rewrite(terminal: Terminal, options: RewriteOptions) -> int:
         rewrite_all(planned)
     print_answer(
         terminal,
-        options.form,
         REWRITE.fields,
         RewriteOutcome(planned, is_dry),
         lambda: _lines(planned, "would change" if is_dry else "changed"),

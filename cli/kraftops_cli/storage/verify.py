@@ -93,7 +93,6 @@ def verify(terminal: Terminal, options: VerifyOptions) -> int:
                 terminal.line(_as_line(node, "was checked"))
     print_answer(
         terminal,
-        form,
         VERIFY.fields,
         answered,
         lambda: drawn_findings(terminal.console, answered) if is_drawn else _as_text(answered),

@@ -16,11 +16,11 @@ from kraftops_cli.terminal.streams import Terminal
 
 @tool_command(Argparse4j(ours=frozenset({"form"})))
 @FORM
-def random_uuid(terminal: Terminal, /, form: str) -> None:
+def random_uuid(terminal: Terminal, /) -> None:
     from kraftops import uuids
 
     text = uuids.to_text(uuids.random_uuid())
-    print_answer(terminal, form, (), {"uuid": text}, lambda: f"{text}\n")
+    print_answer(terminal, (), {"uuid": text}, lambda: f"{text}\n")
 
 
 @tool_command(Argparse4j(ours=frozenset({"form"})))
@@ -31,7 +31,7 @@ def random_uuid(terminal: Terminal, /, form: str) -> None:
     help="The release, as 3.9 or 3.9-IV0.  [default: the newest]",
 )
 @FORM
-def version_mapping(terminal: Terminal, /, release_version: str | None, form: str) -> None:
+def version_mapping(terminal: Terminal, /, release_version: str | None) -> None:
     from kraftops.storage.bootstrap.releases import (
         FEATURES,
         LATEST_PRODUCTION,
@@ -44,7 +44,6 @@ def version_mapping(terminal: Terminal, /, release_version: str | None, form: st
     levels = {name: default_level(name, version.level) for name in FEATURES}
     print_answer(
         terminal,
-        form,
         (),
         {"metadataVersion": {"level": version.level, "name": version.name}, "features": levels},
         lambda: (
@@ -65,14 +64,13 @@ def version_mapping(terminal: Terminal, /, release_version: str | None, form: st
     help="A feature and its level; may be given more than once.",
 )
 @FORM
-def feature_dependencies(terminal: Terminal, /, features: tuple[str, ...], form: str) -> None:
+def feature_dependencies(terminal: Terminal, /, features: tuple[str, ...]) -> None:
     from kraftops.answers.fields import parts, text, texts
     from kraftops.storage.bootstrap.features import dependencies
 
     need = (text("feature", "", get=itemgetter(0)), texts("requires", "", get=itemgetter(1)))
     print_answer(
         terminal,
-        form,
         [parts("features", "", need, get=partial(map, dependencies))],
         features,
         lambda: (_requirements(*dependencies(feature)) for feature in features),

@@ -12,18 +12,25 @@ from kraftops_cli.terminal.streams import Terminal
 if TYPE_CHECKING:
     from kraftops.answers.fields import Field
 
+
+def _set_form(ctx: click.Context, _: click.Parameter, form: str) -> str:
+    if terminal := ctx.find_object(Terminal):
+        terminal.is_json = form == "json"
+    return form
+
+
 FORM_ATTRIBUTES: dict[str, Any] = {
     "type": click.Choice(("text", "json")),
     "default": "text",
     "show_default": True,
+    "callback": _set_form,
     "help": "The form of the output.",
 }
-FORM = click.option("--format", "form", **FORM_ATTRIBUTES)
+FORM = click.option("--format", "form", expose_value=False, **FORM_ATTRIBUTES)
 
 
 def print_answer(
     terminal: Terminal,
-    form: str,
     fields: Iterable[Field],
     answered: object,
     text: Callable[[], str | Iterable[str]],
@@ -34,12 +41,11 @@ def print_answer(
 
     Args:
         terminal: Where it is printed.
-        form: `json`, or any other for text.
         fields: The fields of the JSON, read from what is answered.
         answered: What is answered; a mapping has its JSON fields already.
         text: Returns the text, or pieces of it, each written as soon as it is made.
     """
-    if form == "json":
+    if terminal.is_json:
         from kraftops.answers.fields import json_of
 
         terminal.answer(terminal.command, json_of(fields, answered))

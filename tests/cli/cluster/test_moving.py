@@ -176,7 +176,7 @@ def test_nobody_can_be_asked_without_a_terminal(monkeypatch: pytest.MonkeyPatch)
 
 def test_progress_without_news_is_not_repeated(capfd: pytest.CaptureFixture[str]) -> None:
     times = iter([0.0, 1.0, 11.0])
-    printer = EventPrinter(Terminal("t"), is_json=False, clock=lambda: next(times))
+    printer = EventPrinter(Terminal("t"), clock=lambda: next(times))
 
     for _ in range(3):
         printer(Event("progress", "a"))
@@ -190,7 +190,7 @@ def test_progress_on_a_terminal_is_a_bar(monkeypatch: pytest.MonkeyPatch) -> Non
         terminal = Terminal("t")
         terminal._status = Status(screen.fd)
         times = iter(range(0, 1000, 10))
-        printer = EventPrinter(terminal, is_json=False, clock=lambda: float(next(times)))
+        printer = EventPrinter(terminal, clock=lambda: float(next(times)))
 
         printer(Event("progress", "in flight: 10", {"partitions": 10, "waiting": 50}))
         printer(Event("progress", "in flight: 5", {"partitions": 5, "waiting": 10}))

@@ -23,7 +23,8 @@ def _unused() -> str:
 def test_json_is_one_object_with_the_command(
     terminal: Terminal, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
-    print_answer(terminal, "json", (), {"count": 3}, _unused)
+    terminal.is_json = True
+    print_answer(terminal, (), {"count": 3}, _unused)
     terminal.end_answer()
     terminal.flush()
 
@@ -35,7 +36,7 @@ def test_failure_after_the_answer_is_in_the_same_object(
 ) -> None:
     terminal = Terminal("kafka-tool", is_json=True)
     terminal.command = "count"
-    print_answer(terminal, "json", (), {"count": 3}, _unused)
+    print_answer(terminal, (), {"count": 3}, _unused)
 
     assert fail(terminal, Failure("failed", "it ends", "try again")) == 1
     terminal.end_answer()
@@ -55,7 +56,7 @@ def test_failure_after_the_answer_is_in_the_same_object(
 def test_text_is_written_as_it_is(
     terminal: Terminal, capfdbinary: pytest.CaptureFixture[bytes], text: str | list[str]
 ) -> None:
-    print_answer(terminal, "text", (), {}, lambda: text)
+    print_answer(terminal, (), {}, lambda: text)
     terminal.flush()
 
     assert capfdbinary.readouterr().out == b"one\ntwo\n"

@@ -48,17 +48,12 @@ class Work:
     options: AccessOptions
     access: ClusterAccess
 
-    @property
-    def is_json(self) -> bool:
-        """Whether the output is JSON."""
-        return self.options.form == "json"
-
     def printer(self) -> EventPrinter:
-        return EventPrinter(self.terminal, is_json=self.is_json)
+        return EventPrinter(self.terminal)
 
     def answer(self, fields: Mapping[str, object], text: str, command: str = "") -> None:
         """Print fields for programs, or a text for people."""
-        if self.is_json:
+        if self.terminal.is_json:
             self.terminal.answer(command or self.terminal.command, fields)
         else:
             self.terminal.write(text)
@@ -259,18 +254,15 @@ _INTERVAL = 10.0  # seconds between two lines of progress that is not news
 class EventPrinter:
     """Prints events; progress on a terminal stays on one line, and is not in the answer."""
 
-    def __init__(
-        self, terminal: Terminal, *, is_json: bool, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, terminal: Terminal, *, clock: Callable[[], float] = time.monotonic) -> None:
         """Make one for the output of the terminal's command; *clock* returns seconds."""
         self.events: list[Mapping[str, object]] = []
         """The events so far, for programs."""
         self._terminal = terminal
-        self._is_json = is_json
-        if is_json:
+        if terminal.is_json:
             terminal.answer(terminal.command, {"events": self.events})
         self._clock = clock
-        self._is_live = is_seen(-1) and not is_json
+        self._is_live = is_seen(-1) and not terminal.is_json
         self._last = ("", 0.0)
         self._progress = Progress(terminal.status, is_shown=False)
         self._task: Task | None = None
@@ -282,7 +274,7 @@ class EventPrinter:
             if not self._is_live and text == self._last[0] and now < self._last[1] + _INTERVAL:
                 return
             self._last = (text, now)
-        elif self._is_json:
+        elif self._terminal.is_json:
             self.events.append({"event": event.name, **event.known, "text": text})
         if event.name == "progress" and self._is_live:
             self._draw(event)

@@ -129,7 +129,7 @@ def print_plan(work: Work, effects: Effects, *, is_whole: bool) -> None:
 
     The JSON of a whole plan is one for --plan, and for kafka-reassign-partitions.
     """
-    if is_whole or not work.is_json:
+    if is_whole or not work.terminal.is_json:
         plan = {**plan_json(effects.moves), **json_of(_EFFECTS, effects)}
         work.answer(plan, "".join(_lines(work, effects, is_whole=is_whole)))
         work.terminal.flush()

@@ -181,7 +181,7 @@ def _run(
         _print(work, answer)
         return answer.exit_code
     refuse_others(placement.moving.keys() - task.partitions)
-    if not work.is_json and plan.leaderless:
+    if not work.terminal.is_json and plan.leaderless:
         _print(work, task.answer(placement), only_leaderless=True)
     if elected:
         stakes = stake_text([lost for lost in plan.leaderless if lost.partition in elected])
