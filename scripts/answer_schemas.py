@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from kraftops.answers.fields import Answer, Field
 from kraftops.answers.types import BOOLEAN, LIST, NUMBER, OBJECT, TEXT, TIME, FieldType
 
-_DRAFT = "https://json-schema.org/draft/2020-12/schema"
+DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _SIMPLE = {TEXT: "string", NUMBER: "integer", TIME: "integer", BOOLEAN: "boolean"}
 _NAMES = {**_SIMPLE, LIST: "list", OBJECT: "object"}
 _OF_TIMES = "ms since 1970"
@@ -19,7 +19,7 @@ def schema_of(answer: Answer, command: str, *, title: str, version: int) -> dict
     assert isinstance(fields["required"], list)
     constants = {"command": {"const": command}, "formatVersion": {"const": version}}
     return {
-        "$schema": _DRAFT,
+        "$schema": DRAFT,
         "title": title,
         **({"description": answer.help} if answer.help else {}),
         "type": "object",

@@ -38,6 +38,7 @@ from kraftops_cli.syntax.lazy_group import LazyGroup
 from kraftops_cli.version import VERSION
 from kraftops_shell.commands.manual import manual_text
 from kraftops_shell.grammar.registry import COMMANDS
+from report_schema import report_schema
 
 _ROFF = {
     "\\": r"\e",
@@ -164,6 +165,8 @@ def json_schemas() -> dict[str, str]:
         texts[path] = (
             json.dumps(finding_schema.with_codes(schema), indent=2, ensure_ascii=False) + "\n"
         )
+    report = json.dumps(finding_schema.with_codes(report_schema()), indent=2, ensure_ascii=False)
+    texts[f"core/kraftops/json_schemas/report.v{JSON_VERSION}.json"] = f"{report}\n"
     return texts
 
 

@@ -393,15 +393,21 @@ def as_data(value: Report | Finding) -> dict[str, object]:
     return data
 
 
+def json_name(kind: type, name: str) -> str:
+    """Return the name in JSON of a field of a part of a report."""
+    is_span = kind in (Band, Leadership)
+    return (is_span and _SPAN_NAMES.get(name)) or camel_case(name)
+
+
 def _plain(value: object) -> object:
     if isinstance(value, Finding):
         return json_of(FINDING, value)
     if isinstance(value, TimedIncident):
         return {**json_of(INCIDENT, value.incident), "command": value.command}
-    names: tuple[str, ...] | None = getattr(type(value), "__match_args__", None)
+    kind = type(value)
+    names: tuple[str, ...] | None = getattr(kind, "__match_args__", None)
     if names is not None:
-        spans = _SPAN_NAMES if isinstance(value, Band | Leadership) else {}
-        return {spans.get(name, camel_case(name)): _plain(getattr(value, name)) for name in names}
+        return {json_name(kind, name): _plain(getattr(value, name)) for name in names}
     if isinstance(value, tuple):
         is_of_numbers = value and isinstance(value[0], int)
         return list(value) if is_of_numbers else [_plain(member) for member in value]
