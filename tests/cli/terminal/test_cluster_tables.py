@@ -99,7 +99,9 @@ def compare(console: Console) -> str:
 
 
 def _work(console: Console, written: list[str]) -> Work:
-    terminal = SimpleNamespace(write=written.append, console=console, flush=lambda: None)
+    terminal = SimpleNamespace(
+        write=written.append, console=console, flush=lambda: None, is_json=False
+    )
     return Work(terminal, AccessOptions(), ClusterAccess(None))  # type: ignore[arg-type]
 
 
