@@ -52,15 +52,15 @@ def _known(field: Field) -> Field:
     """Return a field of what is known of a broker or its error; it is left out where it is not."""
 
     def get(answered: _Answered) -> object:
-        return error_fields(answered.result).get(field.name, Missing)
+        return error_fields(answered.unregistration).get(field.name, Missing)
 
     return replace(field, may_be_missing=True, get=get)
 
 
 _BROKER = (
-    number("id", "broker", get="result.key"),
+    number("id", "broker", get="unregistration.key"),
     boolean("wasRegistered", "whether it was registered, or is, with --dry-run"),
-    text("outcome", "what became of it", values=Outcome, get="result.outcome.value"),
+    text("outcome", "what became of it", values=Outcome, get="unregistration.outcome.value"),
     *map(
         _known,
         (
@@ -340,7 +340,7 @@ def _is_agreed(ids: Sequence[int] | dict[int, Result[int]]) -> bool:
 class _Answered(NamedTuple):
     """The result about a broker; *was_registered* if it was, or with --dry-run is."""
 
-    result: Result[int]
+    unregistration: Result[int]
     was_registered: bool
 
 
