@@ -11,6 +11,8 @@ const LEAST_MATCH: usize = 4;
 /// The last bytes of a block are literals, and a match begins this far from its end.
 const LAST_LITERALS: usize = 5;
 const LAST_MATCH: usize = 12;
+/// Bytes that are copied without a call of `memmove`: most literals and matches are not longer.
+const STEP: usize = 16;
 
 /// Write the inflated bytes to *room*, and return their number; None of what is not ordinary.
 pub fn inflate(stored: &[u8], room: &mut [u8]) -> Option<usize> {
@@ -63,8 +65,12 @@ fn block(packed: &[u8], room: &mut [u8]) -> Option<usize> {
         next += 1;
         let literals = length(packed, &mut next, token >> 4)?;
         let end = next.checked_add(literals)?;
-        let target = room.get_mut(size..size.checked_add(literals)?)?;
-        target.copy_from_slice(packed.get(next..end)?);
+        let (from, to) = (packed.get(next..)?, room.get_mut(size..)?);
+        match (from.first_chunk::<STEP>(), to.first_chunk_mut::<STEP>()) {
+            // What comes after the literals is written over.
+            (Some(from), Some(to)) if literals <= STEP => *to = *from,
+            _ => to.get_mut(..literals)?.copy_from_slice(from.get(..literals)?),
+        }
         (next, size) = (end, size + literals);
         if next == packed.len() {
             let is_ordinary = last_match.map_or(literals > 0, |start| {
@@ -81,6 +87,13 @@ fn block(packed: &[u8], room: &mut [u8]) -> Option<usize> {
             return None;
         }
         last_match = Some(size);
+        if distance >= STEP && end + STEP <= room.len() {
+            while size < end {
+                room.copy_within(size - distance..size - distance + STEP, size);
+                size += STEP;
+            }
+            size = end;
+        }
         while size < end {
             // A match longer than its distance repeats itself.
             let piece = (end - size).min(size - start);
