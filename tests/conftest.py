@@ -2,13 +2,11 @@
 
 import os
 import signal
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from kraftops.memory import VARIABLE
 from tests.helpers.tools.distribution import Stopwatch, each_once, longest_first, scheduler
 from tests.helpers.tools.screen_files import RecordedScreens
 
@@ -72,14 +70,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Distribute files, and folders whose tests share a session."""
     return scheduler(config, log) if config.getoption("dist") == "loadfile" else None
-
-
-@pytest.fixture(autouse=True)
-def _usual_memory() -> Iterator[None]:
-    """Take back the memory budget that a command has set, also before fixtures of modules."""
-    os.environ.pop(VARIABLE, None)
-    yield
-    os.environ.pop(VARIABLE, None)
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from tests.helpers.logs.log_directories import REAL
 
 META = "tests/data/dump-4.3.1/in/meta"
 NAMES = {
-    *("Check", "Cluster", "Diagnosis", "Directory", "Filter", "Finding", "Findings"),
+    *("Budget", "Check", "Cluster", "Diagnosis", "Directory", "Filter", "Finding", "Findings"),
     *("KraftopsError", "Leaf", "MetadataImage", "Node", "Query", "Results", "Row"),
     *("changes", "check", "cluster", "doctor", "incidents", "load", "scan", "tree_of", "verify"),
 }

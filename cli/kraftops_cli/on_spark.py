@@ -158,7 +158,8 @@ def index(ctx: click.Context, options: IndexOptions) -> int:
     refuse_local(request, [options.directory])
     sources = expand([options.directory], from_start=True)
     with SparkProgress(terminal.status) as progress, started(request.settings()) as session:
-        count = write_list(session, options.directory, sources, progress.show)
+        budget, show = terminal.budget, progress.show
+        count = write_list(session, options.directory, sources, budget, show)
     terminal.line(f"{len(sources):,} segments listed, {count:,} of them read")
     return 0
 

@@ -15,6 +15,7 @@ from kraftops.library.questions import incidents as incidents
 from kraftops.library.questions import verify as verify
 from kraftops.library.results import Findings as Findings
 from kraftops.library.results import Results as Results
+from kraftops.memory import Budget as Budget
 from kraftops.query.filters import Filter as Filter
 from kraftops.query.query import Query as Query
 from kraftops.query.row import Row as Row

@@ -8,11 +8,9 @@ large batch inflates in one thread or process at a time.
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache
 from typing import NamedTuple
 from zlib import crc32
 
@@ -20,7 +18,7 @@ from kraftops.display.sizes import size_of
 from kraftops.errors import UsageError
 
 VARIABLE = "KRAFTOPS_MAX_MEMORY"
-"""The environment variable of the memory in bytes, by which child processes and workers know it."""
+"""The environment variable of the memory in bytes, which --max-memory goes before."""
 DEFAULT = 256 << 20
 """Bytes of memory: above a broker's largest request, 100 MiB (`socket.request.max.bytes`)."""
 LEAST_SHARE = 1 << 20
@@ -115,29 +113,22 @@ class Meter:
                 self._left_to_reference = None
 
 
+USUAL = Budget()
+"""The budget of a run that names no other."""
 LEAST = Budget(64 << 20)
-"""The least: `message.max.bytes` may be some MB. Readers of headers and control records need no
-more, and hold no larger batch, whatever the budget of the run."""
+"""The least: `message.max.bytes` may be some MB. Readers of a node's own metadata log need no more:
+a controller writes 8 MiB at most (`KafkaRaftClient.MAX_BATCH_SIZE_BYTES`)."""
 
 
-def run_budget() -> Budget:
-    """Return the budget of this run, as the environment has it.
+def budget_of(environment: Mapping[str, str]) -> Budget:
+    """Return the budget that an environment has for a run.
 
     Raises:
         UsageError: KRAFTOPS_MAX_MEMORY is not a size.
     """
-    return _parsed(os.environ.get(VARIABLE, ""))
-
-
-def set_max_memory(size: int) -> None:
-    """Set the memory of this run, and of the processes that it starts from now on, in bytes."""
-    os.environ[VARIABLE] = str(size)
-
-
-@cache
-def _parsed(text: str) -> Budget:
+    text = environment.get(VARIABLE, "")
     if not text:
-        return Budget()
+        return USUAL
     is_number = text.isascii() and text.isdecimal() and len(text) < 20
     size = int(text) if is_number else size_of(text)
     if not (is_number or size):

@@ -11,6 +11,7 @@ from kraftops.display.sizes import number_text
 from kraftops.image.load.loading import limits_of
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.travel.travel import Travel
+from kraftops.memory import USUAL, Budget
 from kraftops.timeline.changes import read_changes
 from kraftops.timeline.selection import CHANGE, ChangeFilter
 from kraftops.views.partitions import HEALTHY, OFFLINE, PARTITIONS, UNDER_MIN_ISR
@@ -53,7 +54,8 @@ def log_parts(
         yield from partition_parts(image, condition)
     if condition is None or brokers:
         yield from [""] * bool(brokers)
-        yield from change_parts(log, ChangeFilter(brokers=brokers), now, last)
+        budget = image.store.budget
+        yield from change_parts(log, ChangeFilter(brokers=brokers), now, last, budget)
 
 
 def partition_parts(image: MetadataImage, condition: str) -> Iterator[str | Table]:
@@ -77,6 +79,7 @@ def change_parts(
     chosen: ChangeFilter,
     now: int,
     last: int | None = None,
+    budget: Budget = USUAL,
 ) -> Iterator[str | Table]:
     """Yield the chosen changes of a log in the hour before *now*, in ms, the newest first.
 
@@ -85,7 +88,8 @@ def change_parts(
     Raises:
         KraftopsError: it cannot be read.
     """
-    changes = read_changes(log, since=limits_of(None, now - SPAN), until=limits_of(last, None))
+    since, until = limits_of(None, now - SPAN), limits_of(last, None)
+    changes = read_changes(log, since=since, until=until, budget=budget)
     rows = chosen.chosen(changes.changes)[: -_MOST_CHANGES - 1 : -1]
     none = "no changes in the last hour"
     yield "changes of the last hour, the newest first" if rows else none

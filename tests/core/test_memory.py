@@ -10,12 +10,12 @@ from kraftops.errors import UsageError
 from kraftops.memory import (
     DEFAULT,
     LEAST_SHARE,
+    USUAL,
     VARIABLE,
     Budget,
     Turn,
+    budget_of,
     free_memory,
-    run_budget,
-    set_max_memory,
 )
 
 
@@ -25,28 +25,18 @@ def test_budget_is_256_mib_and_no_worker_has_less_than_one() -> None:
 
 
 def test_batch_has_a_quarter_of_the_budget() -> None:
-    assert run_budget() == Budget(DEFAULT)
-    assert run_budget().batch == DEFAULT // 4
-
-    set_max_memory(1 << 30)
-
-    assert (run_budget().memory, run_budget().batch) == (1 << 30, 1 << 28)
+    assert budget_of({}) == USUAL == Budget(DEFAULT)
+    assert USUAL.batch == DEFAULT // 4
 
 
-def test_the_variable_is_a_size_as_the_option(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, "64M")
-
-    assert run_budget().memory == 64 << 20
+def test_the_variable_is_a_size_as_the_option() -> None:
+    assert budget_of({VARIABLE: "64M"}).memory == 64 << 20
 
 
 @pytest.mark.parametrize("text", ["256 miles", "-1", "1" * 20, "²"])
-def test_other_values_of_the_variable_are_refused(
-    text: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(VARIABLE, text)
-
+def test_other_values_of_the_variable_are_refused(text: str) -> None:
     with pytest.raises(UsageError, match=VARIABLE):
-        run_budget()
+        budget_of({VARIABLE: text})
 
 
 def test_workers_share_half_of_what_a_batch_may_have_and_wait_for_more() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from kraftops.engine.scanning import open_scan
 from kraftops.log.batch import CONTROL
-from kraftops.memory import VARIABLE
+from kraftops.memory import Budget
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
 from kraftops.records.decoders.user import DECODERS
@@ -320,14 +320,14 @@ def test_long_messages_of_decoders() -> None:
         )
 
 
-def test_batches_that_inflate_beyond_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_batches_that_inflate_beyond_the_limit() -> None:
     body = raw_bytes(Raw(0, 0, None, bytes(5000)))
     for codec in (1, 2, 3, 4):
         data = sealed(body, 1, attributes=codec) + sealed(raw_bytes(Raw(1, 0, None, b"")), 1)
         for limit in (100, len(body) - 1, len(body)):
-            monkeypatch.setenv(VARIABLE, str(4 * limit))
+            budget = Budget(4 * limit)
             for form in FORMS:
-                agree(data, Query("user", form=form, deep_iteration=True))
+                agree(data, Query("user", budget=budget, form=form, deep_iteration=True))
 
 
 def largest_output(trial: Trial) -> int:

@@ -10,7 +10,7 @@ import pytest
 from kraftops.engine.native import NativeScan
 from kraftops.engine.scan_contract import Request
 from kraftops.log.codecs import CODECS, xxhash32, zstd_module
-from kraftops.memory import run_budget
+from kraftops.memory import USUAL
 from kraftops.query.query import Query
 from tests.helpers.engine.agreement import agree, needs_both
 from tests.helpers.logs.segments import batch_around, plain_record
@@ -98,7 +98,7 @@ def test_small_batches_are_inflated_without_python(
         "kraftops.engine.native.decompress", lambda codec, *_, **__: asked.append(CODECS[codec])
     )
 
-    scan = NativeScan(Request("x.log", Query(deep_iteration=True)), run_budget().meter())
+    scan = NativeScan(Request("x.log", Query(deep_iteration=True)), USUAL.meter())
     outcome = scan.feed(_batch(codec, frame(_RECORDS)), 0, 0)
 
     assert outcome.out.count(b"offset: ") == 40

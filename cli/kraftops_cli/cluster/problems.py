@@ -6,6 +6,7 @@ import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from time import sleep
 from typing import NamedTuple
 
@@ -26,6 +27,8 @@ from kraftops.display.sizes import many, size_text
 from kraftops.display.times import iso_time
 from kraftops.findings.finding import HAS_FINDINGS, Cure
 from kraftops.image.load.loading import load
+from kraftops.image.state.image import MetadataImage
+from kraftops.memory import Budget
 from kraftops.placement.answer import PARTITION_FIELDS
 from kraftops.placement.metadata_facts import facts_of
 from kraftops.placement.placement import Placement, placement_of
@@ -73,7 +76,7 @@ class ProblemsOptions(AccessOptions):
 def problems(work: Work, options: ProblemsOptions) -> int:
     """Run the subcommand; return its exit code."""
     if options.snapshot is not None:
-        facts = _in_log(options.snapshot, options.min_isr)
+        facts = _in_log(options.snapshot, options.min_isr, work.terminal.budget)
     else:
         facts = _in_cluster(work.access, options.min_isr)
     answer = Problems(find_problems(*facts), options.bootstrap_server or "HOST:PORT")
@@ -81,8 +84,10 @@ def problems(work: Work, options: ProblemsOptions) -> int:
     return answer.exit_code
 
 
-def _in_log(source: str, default: int | None) -> tuple[Placement, dict[str, MinIsr], Evidence]:
-    image = load(source)
+def _in_log(
+    source: str, default: int | None, budget: Budget
+) -> tuple[Placement, dict[str, MinIsr], Evidence]:
+    image = load(source, new_image=partial(MetadataImage, budget=budget))
     placement = placement_of(image)
     needed = logged_min_isr(image, image.sorted_topics, default)
     return placement, needed, Evidence(log=facts_of(image, placement))

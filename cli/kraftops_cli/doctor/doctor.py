@@ -84,6 +84,7 @@ def doctor(terminal: Terminal, options: DoctorOptions) -> int:
             options.deep,
             int(time.time() * 1000),
             options.names,
+            terminal.budget,
         )
         diagnosis = diagnosis_of(examination, _runs(examination, terminal), selection)
         if path is not None:

@@ -29,6 +29,7 @@ from kraftops.findings.finding import (
     worst_first,
 )
 from kraftops.log.reader import DamagedArchive
+from kraftops.query.query import Query
 from kraftops.uris import is_remote, local_path
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.findings import finding_blocks, finding_line
@@ -55,7 +56,7 @@ class Archives(NamedTuple):
 
 
 def among(
-    names: Iterable[str], alone: Collection[str], bundles: Mapping[str, Bundle], decoder: str | None
+    names: Iterable[str], alone: Collection[str], bundles: Mapping[str, Bundle], query: Query
 ) -> Checked:
     """Return what is checked as a whole among names and patterns.
 
@@ -86,7 +87,10 @@ def among(
         whole = [path for path in remaining if name in alone and can_be_checked(path)]
         files += whole
         others += [path for path in remaining if path not in whole]
-    return Checked(CheckRequest(folders, files, decoder, partitions=partitions), others)
+    request = CheckRequest(
+        folders, files, query.decoder, partitions=partitions, budget=query.budget
+    )
+    return Checked(request, others)
 
 
 def run_check(

@@ -23,7 +23,6 @@ from kraftops.dump.sources.names import (
 )
 from kraftops.errors import SourceError, UsageError
 from kraftops.java.text import path_text
-from kraftops.memory import run_budget
 from kraftops.query.filters import Filter
 from kraftops.query.formats import CSV, CSV_SAFE
 from kraftops.query.query import NO_LIMIT, Query
@@ -121,7 +120,7 @@ def _run_spark(
 
     refuse_bundles(names)
     if _is_walk(query, options) and _is_whole(options) and can_check(request):
-        code = run_check_on_spark(names, query.decoder, request, terminal)
+        code = run_check_on_spark(names, query, request, terminal)
         if code is not None:
             return code
     if not can_begin_early(names, query, options, request):
@@ -187,7 +186,7 @@ def _name_decoder(sources: list[Source], terminal: Terminal) -> None:
     """Name the decoder that a log without the name of its directory looks made for."""
     from kraftops.dump.scan.mentions import looks_like_offsets
 
-    if looks_like_offsets(sources):
+    if looks_like_offsets(sources, terminal.budget):
         what = f"{sources[0].path} looks like a log of __consumer_offsets"
         terminal.error(f"note: {what}: --offsets-decoder reads its records")
 
@@ -225,14 +224,13 @@ def _run_check(
 
     listed = set() if options.files is None else {*_paths(options.files)}
     alone = {*names} - listed if _is_whole(options) else set()
-    request, others = among(names, alone, archives.bundles, query.decoder)
+    request, others = among(names, alone, archives.bundles, query)
     codes = []
     if others:
         plan = looked_up(_plan(_sources(others, options), query, options), terminal)
         codes.append(run_dump(plan, terminal))
     if request.paths or request.partitions or request.files:
-        metadata = options.remote_log_metadata
-        request = replace(request, remote_metadata=metadata, budget=query.budget)
+        request = replace(request, remote_metadata=options.remote_log_metadata)
         run = partial(run_units, jobs=options.jobs)
         codes.append(run_check(request, terminal, archives, run))
     return max(codes)
@@ -395,7 +393,7 @@ def _query(ctx: click.Context, options: DumpOptions, names: Sequence[str] = ()) 
         skip_record_metadata=options.skip_record_metadata,
         max_bytes=NO_LIMIT if options.max_bytes is None else options.max_bytes,
         max_message_size=options.max_message_size,
-        budget=replace(run_budget(), output=options.max_output),
+        budget=replace(ctx.obj.budget, output=options.max_output),
         verify_index_only=options.verify_index_only,
         index_sanity_check=options.index_sanity_check,
         form=form,

@@ -89,7 +89,13 @@ def changes_of(
 ) -> tuple[ChangeLog, int]:
     """Return the changes of a log within a span, and the exit code; errors as `read_changes`."""
     names, span, skipped = opened_log
-    log = read_changes(names, since=span.before, until=span.end, is_for_incidents=is_for_incidents)
+    log = read_changes(
+        names,
+        since=span.before,
+        until=span.end,
+        budget=terminal.budget,
+        is_for_incidents=is_for_incidents,
+    )
     cuts = [finding for finding in log.image.log_findings if finding.code in CUTS_SHORT]
     for finding in cuts:
         terminal.error(f"note: {finding}")

@@ -48,7 +48,8 @@ def quorum_target(terminal: Terminal, options: QuorumOptions) -> Endpoints:
         settings = client_file_settings(terminal, options.command_config)
     else:
         settings = controller_settings(server) if server else Settings()
-    return Endpoints(bootstrap, tool_settings(settings, options.timeout), options.expect_cluster_id)
+    settings = tool_settings(terminal, settings, options.timeout)
+    return Endpoints(bootstrap, settings, options.expect_cluster_id)
 
 
 def client_file_settings(terminal: Terminal, path: str) -> Settings:
@@ -67,12 +68,13 @@ def settings_of(terminal: Terminal, path: str | None, timeout: float | None = No
     from kraftops.wire.config.settings import Settings
 
     settings = Settings() if path is None else client_file_settings(terminal, path)
-    return tool_settings(settings, timeout)
+    return tool_settings(terminal, settings, timeout)
 
 
-def tool_settings(settings: Settings, timeout: float | None) -> Settings:
-    """Return settings with the timeout of the command line, if any, and our version."""
-    return replace(settings, timeout=timeout or settings.timeout, software_version=VERSION)
+def tool_settings(terminal: Terminal, settings: Settings, timeout: float | None) -> Settings:
+    """Return settings with the command line's timeout, if any, and budget, and our version."""
+    timeout = timeout or settings.timeout
+    return replace(settings, timeout=timeout, software_version=VERSION, budget=terminal.budget)
 
 
 def live_image(

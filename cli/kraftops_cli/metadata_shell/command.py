@@ -202,6 +202,7 @@ def _run(ctx: click.Context, source: str, options: ShellOptions, *, is_kafka: bo
         show_secrets=options.show_secrets,
         follow=options.follow,
         keeps_history=options.keeps_history,
+        budget=ctx.obj.budget,
     )
     if spark := spark_request(ctx, options):
         from kraftops_cli.metadata_shell.spark_find import run_find

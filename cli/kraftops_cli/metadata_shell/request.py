@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from kraftops.errors import UsageError
 from kraftops.image.load.loader import Progress
 from kraftops.image.load.loading import load
-from kraftops.image.state.image import MetadataImage
+from kraftops.image.state.image import MetadataImage, NewImage
+from kraftops.memory import USUAL, Budget
 from kraftops.server.nearby import directory_paths_near
 from kraftops.tree.layout import tree_of
 from kraftops.tree.node import Directory
@@ -41,6 +42,11 @@ class ShellRequest:
     show_secrets: bool
     follow: bool
     keeps_history: bool
+    budget: Budget = USUAL
+
+    @property
+    def new_image(self) -> NewImage:
+        return partial(MetadataImage, self.dialect, self.budget)
 
     def read_at_once(self, now: int) -> ShellRequest:
         """Return the request that reads only the state of its `at MOMENT COMMAND`, for files.
@@ -86,7 +92,7 @@ class ShellRequest:
             self.source,
             at_offset=self.at_offset,
             at_time=self.at_time,
-            dialect=self.dialect,
+            new_image=self.new_image,
             progress=progress,
         )
 

@@ -83,7 +83,7 @@ def _open_image(
         return OpenedImage(live if request.is_kept_current else FixedImage(live.image), live)
     if request.is_kept_current or not (request.words or request.is_kafka):
         # A person may go back: the states on the way cost little now.
-        travel = Travel(request.source, dialect=request.dialect)
+        travel = Travel(request.source, new_image=request.new_image)
         travel.progress = progress
         current: CurrentImage
         if request.is_kept_current:

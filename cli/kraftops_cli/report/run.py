@@ -18,6 +18,7 @@ from kraftops.fileio.output import OutputFlags, open_output, refuse_output
 from kraftops.fileio.writing import write_all
 from kraftops.image.state.findings import CUTS_SHORT
 from kraftops.log.files import METADATA_TOPIC, STANDARD_INPUT
+from kraftops.memory import Budget
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
 from kraftops.records.internal_topics import METADATA
@@ -73,11 +74,12 @@ class ReportRequest:
     incident: Incident | None = None
 
 
-def _of_incident(request: ReportRequest, names: Sequence[str]) -> ReportRequest:
+def _of_incident(request: ReportRequest, names: Sequence[str], budget: Budget) -> ReportRequest:
     """Return a request about an incident and its span, if options name one by its number."""
     if request.options.incident is None:
         return request
-    incident, span = incident_at(names, request.heading.span, request.options.incident)
+    span, number = request.heading.span, request.options.incident
+    incident, span = incident_at(names, span, number, budget)
     return replace(request, incident=incident, heading=request.heading._replace(span=span))
 
 
@@ -136,7 +138,7 @@ def _run_files(request: ReportRequest, bundles: Mapping[str, Bundle], terminal: 
     request = _within(request, names, terminal)
     options = request.options
     if files.metadata is not None:
-        request = _of_incident(request, files.metadata.names)
+        request = _of_incident(request, files.metadata.names, terminal.budget)
     elif options.incident is not None or options.authorizer_logs:
         option = "--authorizer-log" if options.incident is None else "--incident"
         raise UsageError(f"{option} needs a metadata log among the sources")
@@ -159,19 +161,19 @@ def _read(
     metadata: MetadataInput | None = None
     if files.metadata is not None:
         with Progress(terminal.status, is_shown=is_seen(-1)) as progress:
-            metadata = _read_metadata(files.metadata, request, progress)
+            metadata = _read_metadata(files.metadata, request, terminal.budget, progress)
     return metadata, _counted(files.sources, request, terminal)
 
 
 def _read_metadata(
-    files: MetadataFiles, request: ReportRequest, progress: Progress
+    files: MetadataFiles, request: ReportRequest, budget: Budget, progress: Progress
 ) -> MetadataInput:
     task = progress.add(Task(files.size, name=files.place))
 
     def on_bytes(count: int) -> None:
         progress.advance(task, count)
 
-    log = read_metadata_log(files.names, request.heading.span, on_bytes)
+    log = read_metadata_log(files.names, request.heading.span, budget, on_bytes)
     return _input(request, files.names, log, files.commands, cluster_id_near(files.names))
 
 
@@ -197,7 +199,7 @@ def _counted(sources: Sequence[Source], request: ReportRequest, terminal: Termin
         since=everything.since if span.since is None else span.since,
         until=everything.until if span.until is None else span.until,
     )
-    query = Query(filter=filter_)
+    query = Query(budget=terminal.budget, filter=filter_)
     plan = Plan(sources=tuple(sources), query=query, jobs=request.options.jobs, summary=True)
     run = Run(plan, terminal, DumpReport())
     files = [
@@ -236,7 +238,8 @@ def _write(
     terminal: Terminal,
 ) -> int:
     """Write the report; return 2 if damage has hidden something, else 0."""
-    report, options = build(request.heading, metadata, summaries), request.options
+    report = build(request.heading, metadata, summaries, terminal.budget)
+    options = request.options
     if options.authorizer_logs and report.timeline is not None:
         is_known = any(change.likely_principals for change in report.timeline.changes)
         terminal.error(f"note: {LIKELY if is_known else UNLOGGED}")
@@ -281,8 +284,8 @@ def _run_live(request: ReportRequest, terminal: Terminal) -> int:
 def _report_live(request: ReportRequest, live: LiveImage, terminal: Terminal) -> int:
     options = request.options
     addresses = options.controllers or str(live.endpoint)
-    request = _of_incident(_within(request, live.names, terminal), live.names)
-    log = read_metadata_log(live.names, request.heading.span)
+    request = _of_incident(_within(request, live.names, terminal), live.names, terminal.budget)
+    log = read_metadata_log(live.names, request.heading.span, terminal.budget)
     cluster_id = options.expect_cluster_id or _cluster_id(options, terminal)
     commands = of_controllers(addresses, cluster_id)
     metadata = _input(request, live.names, log, commands, cluster_id)

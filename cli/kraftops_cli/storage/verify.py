@@ -75,7 +75,7 @@ def verify(terminal: Terminal, options: VerifyOptions) -> int:
     target = _target(options.release_version, options.kafka_home)
     kafkas = [LocalKafka(path, options.overrides) for path in options.configs]
     configs, refused = load_configs(kafkas, target)
-    nodes = [*map(read_node, configs)]
+    nodes = [read_node(config, terminal.budget) for config in configs]
     verified = verify_nodes(
         nodes, options.cluster_id, resolves=options.resolve, is_here=options.here, target=target
     )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
 import click
 
 from kraftops.errors import UsageError
-from kraftops.memory import LEAST, VARIABLE, run_budget, set_max_memory
+from kraftops.memory import LEAST, USUAL, VARIABLE, Budget, budget_of
 from kraftops_cli.syntax.values import Size
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_cli.version import KAFKA_VERSION, VERSION
@@ -29,12 +31,15 @@ def _set_memory(ctx: click.Context, _: click.Parameter, size: int | None) -> Non
     Raises:
         UsageError: the environment has no budget of that size.
     """
-    if size is not None:
-        set_max_memory(size)
-    elif ctx.command.name != "kraftops" and (memory := run_budget().memory) < LEAST.memory:
+    terminal = ctx.find_object(Terminal)
+    if terminal and size is not None:
+        terminal.budget = Budget(size)
+    elif terminal and terminal.budget is USUAL and ctx.command.name != "kraftops":
         # `kraftops` itself takes any: its commands may set another.
-        least = f"it is a size, at least {LEAST.memory >> 20}m"
-        raise UsageError(f"{VARIABLE} is {memory}: that is too little", hint=least)
+        terminal.budget = budget_of(os.environ)
+        if (memory := terminal.budget.memory) < LEAST.memory:
+            least = f"it is a size, at least {LEAST.memory >> 20}m"
+            raise UsageError(f"{VARIABLE} is {memory}: that is too little", hint=least)
 
 
 def _set_color(ctx: click.Context, _: click.Parameter, color: str | None) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from kraftops.answers.version import JSON_VERSION
 from kraftops.errors import with_code
 from kraftops.fileio.writing import write_all
+from kraftops.memory import USUAL
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -26,11 +27,12 @@ _LINES_AT_ONCE = 4096  # one call of write for many lines
 
 
 class Terminal:
-    """Standard output as bytes and standard error as lines, and the form of the output.
+    """Standard output as bytes and standard error as lines, and what was asked of the whole run.
 
     *command* is the command that runs, *is_json* says that a program reads the output, and
     *has_kafkas_form* that it has Kafka's form: texts and exit codes of Kafka's tool. *color* is
-    `auto`, `always` or `never`, *keeps_escapes* says that data reaches a terminal as it is.
+    `auto`, `always` or `never`, *keeps_escapes* says that data reaches a terminal as it is, and
+    *budget* is what the run may take.
     """
 
     def __init__(self, name: str, *, is_json: bool = False) -> None:
@@ -40,6 +42,7 @@ class Terminal:
         self.is_json = is_json
         self.has_kafkas_form = name.startswith("kafka-")  # until the command is known
         self.color = "auto"
+        self.budget = USUAL
         self.keeps_escapes = False
         self._status: Status | None = None
         self._stdout: BinaryIO | None = None

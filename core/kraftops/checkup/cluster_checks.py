@@ -155,9 +155,9 @@ def incidents(examination: Examination) -> Iterator[Finding]:
     if not names:
         return
     end = newest_time(names) or examination.now
-    for incident in incidents_of(
-        read_changes(names, since=limits_of(None, end - DAY_MS), is_for_incidents=True)
-    ):
+    since, budget = limits_of(None, end - DAY_MS), examination.budget
+    changes = read_changes(names, since=since, budget=budget, is_for_incidents=True)
+    for incident in incidents_of(changes):
         place = Place(
             node=incident.brokers[0] if len(incident.brokers) == 1 else None,
             file=folder,

@@ -185,7 +185,8 @@ def partitions(examination: Examination) -> Iterator[Finding]:
     """Yield what is wrong with partitions, by reading everything."""
     for node, directory in examination.directories:
         with suppress(KraftopsError):  # a directory without partitions
-            checks, common = check_directories(CheckRequest([directory.path]))
+            request = CheckRequest([directory.path], budget=examination.budget)
+            checks, common = check_directories(request)
             yield from common
             image = examination.images.get(node.cluster_id)
             for check in checks:

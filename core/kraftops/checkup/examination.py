@@ -17,6 +17,7 @@ from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.assignments import newest_images
 from kraftops.image.verify.identity import Identities, read_identities
 from kraftops.log.files import METADATA_PARTITION
+from kraftops.memory import USUAL, Budget
 from kraftops.parallel.background import BackgroundCall
 from kraftops.reassign.access import ClusterAccess
 from kraftops.recovery.node_copies import LogSource
@@ -42,6 +43,7 @@ class Examination:
     *configs* are of nodes, *sources* log directories, also in archives, *parents* directories that
     may have configurations beside these. *access* is to a running cluster. *target* is the release
     that is to run the nodes, *now* is in ms. *is_deep* asks to read everything.
+    The *budget* is that of the reading.
     """
 
     configs: Sequence[LocalKafka] = ()
@@ -51,6 +53,7 @@ class Examination:
     is_deep: bool = False
     now: int = 0
     parents: Sequence[str] = ()
+    budget: Budget = USUAL
     _usages: dict[str, DirectoryUsage | None] = field(default_factory=dict)
 
     @cached_property
@@ -133,7 +136,7 @@ class Examination:
         """The nodes with a configuration, whose directories answer."""
         configs, _ = self.loaded
         return [
-            read_node(config)
+            read_node(config, self.budget)
             for config in configs
             if not {*config.log_dirs, config.metadata_log_dir}.intersection(self.silent)
         ]

@@ -20,7 +20,8 @@ from kraftops.server.nearby import cluster_id_near
 def page_of(diagnosis: Diagnosis, examination: Examination, generator: str) -> str:
     """Return the page as HTML; *generator* is the program with its version."""
     span = Span(None, None, examination.now)
-    report = build(Heading(diagnosis.verdict, span, generator), _metadata(examination, span), {})
+    heading = Heading(diagnosis.verdict, span, generator)
+    report = build(heading, _metadata(examination, span), {})
     report = report._replace(
         title=cut(diagnosis.verdict), findings=tuple(diagnosis.findings[:MOST_FINDINGS])
     )
@@ -33,7 +34,7 @@ def _metadata(examination: Examination, span: Span) -> MetadataInput | None:
     if folder is None:
         return None
     try:
-        log = read_metadata_log([folder], span)
+        log = read_metadata_log([folder], span, examination.budget)
     except KraftopsError:
         return None
     archive = archive_of(folder)

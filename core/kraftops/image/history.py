@@ -20,10 +20,9 @@ from kraftops.image.replay.events import ControlRecordRead, EntriesChanged, Even
 from kraftops.image.replay.replay import Replay
 from kraftops.image.state.changes import Change
 from kraftops.image.state.fields import ChangeKind, FieldChange, field_changes
-from kraftops.image.state.image import LastChange, MetadataImage
+from kraftops.image.state.image import LastChange, MetadataImage, NewImage
 from kraftops.image.state.store import LoggedRecord
 from kraftops.records import control, metadata
-from kraftops.records.dialects import KAFKA_DIALECT
 from kraftops.records.meaning import Unknown
 from kraftops.uris import Paths, path_texts
 
@@ -83,7 +82,7 @@ def history(
     *,
     at_offset: int | None = None,
     at_time: int | None = None,
-    dialect: str = KAFKA_DIALECT,
+    new_image: NewImage = MetadataImage,
 ) -> list[Step]:
     """Return the changes of a node in the whole log of *source*, oldest first.
 
@@ -96,20 +95,18 @@ def history(
         subject: the node.
         at_offset: stop after the record of this offset.
         at_time: stop before the first record later than this, in ms since the epoch.
-        dialect: framing and numbers of record types.
+        new_image: makes an image without state.
 
     Raises:
         SourceError: the source cannot be read, has no metadata log, or its records about the node
             take more than the memory budget.
-        UsageError: the dialect is unknown.
     """
     limits = limits_of(at_offset, at_time)
     names = path_texts(source)
     files = files_of(names)
     for plan in whole_log_plans(files):
-        image = MetadataImage(dialect)
+        image = new_image()
         if plan[0].end_offset is not None:
-            new_image = partial(MetadataImage, dialect, image.store.budget)
             image.offer_prior_state(partial(prior_state_of, files, plan[0].end_offset, new_image))
         recorder = _Recorder(image, subject)
         replay = Replay(image, limits)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ from kraftops.checkup import diagnosis
 from kraftops.checkup.checks import CHECKS, run_checks
 from kraftops.checkup.examination import Examination
 from kraftops.library.results import Findings, findings_of
+from kraftops.memory import budget_of
 from kraftops.recovery.node_copies import opened_sources
 from kraftops.server.nearby import log_directories_in
 from kraftops.storage.config.host import LocalKafka, kafka_of_this_host
@@ -46,7 +48,14 @@ def doctor(source: Paths = (), *, config: Paths = (), deep: bool = False) -> Dia
     directories = [path for name in names for path in log_directories_in(name)]
     now = int(time.time() * 1000)
     with opened_sources(directories, lambda _: None) as sources:
-        examination = Examination(kafkas, sources, is_deep=deep, now=now, parents=names)
+        examination = Examination(
+            kafkas,
+            sources,
+            is_deep=deep,
+            now=now,
+            parents=names,
+            budget=budget_of(os.environ),
+        )
         runs = run_checks(examination, CHECKS)
         examined = diagnosis.diagnosis_of(examination, runs, diagnosis.Selection())
     return Diagnosis(findings_of(examined.findings), examined.runs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 from kraftops.display.times import iso_time
 from kraftops.errors import UsageError
 from kraftops.library.results import Findings, Results, findings_of
+from kraftops.memory import budget_of
 from kraftops.query.times import Time, time_ms
 from kraftops.uris import Paths, path_texts
 
@@ -43,7 +45,9 @@ def check(source: Paths) -> Check:
     from kraftops.dump.check.answer import PARTITION
     from kraftops.dump.check.directories import CheckRequest, check_directories
 
-    partitions, common = check_directories(CheckRequest(path_texts(source)))
+    partitions, common = check_directories(
+        CheckRequest(path_texts(source), budget=budget_of(os.environ))
+    )
     findings = [*common, *(finding for partition in partitions for finding in partition.findings)]
     lines = Results(partitions, PARTITION, lambda partition: f"{partition.path}: {partition.state}")
     return Check(lines, findings_of(findings))
@@ -72,7 +76,9 @@ def verify(
         raise UsageError(f"release_version is {release_version!r}", "it is a text, as '4.3'")
     target = target_named(release_version)
     configs, refused = load_configs([LocalKafka(path) for path in path_texts(config)], target)
-    verified = verify_nodes([*map(read_node, configs)], cluster_id, target=target)
+    budget = budget_of(os.environ)
+    nodes = [read_node(config, budget) for config in configs]
+    verified = verify_nodes(nodes, cluster_id, target=target)
     return findings_of([*refused, *verified.findings])
 
 
@@ -129,6 +135,7 @@ def _change_log(
         path_texts(source),
         since=None if first is None else limits_of(None, first - 1),
         until=limits_of(None, None if last is None else last - 1),
+        budget=budget_of(os.environ),
         is_for_incidents=is_for_incidents,
     )
 

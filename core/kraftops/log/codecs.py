@@ -13,7 +13,7 @@ from struct import Struct, iter_unpack
 from typing import Any
 
 from kraftops.errors import DecodeError, InflationError
-from kraftops.memory import MOST_RATIO, Meter
+from kraftops.memory import LEAST, MOST_RATIO, Meter
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 """Names by the codec's number in a batch's attributes (Kafka's `CompressionType`)."""
@@ -84,6 +84,7 @@ class _Inflated:
         self.left = limit
         self._least = limit - meter.free  # what is left when this thread needs its turn
         self._await_turn = meter.await_turn
+        self._is_least = meter.budget is LEAST  # whatever the run may take
 
     @property
     def room(self) -> int:
@@ -97,9 +98,8 @@ class _Inflated:
             InflationError: they are too many.
         """
         if size > self.left:
-            raise InflationError(
-                f"the batch inflates beyond {self.limit} bytes, a quarter of --max-memory"
-            )
+            remedy = "" if self._is_least else ", a quarter of --max-memory"
+            raise InflationError(f"the batch inflates beyond {self.limit} bytes{remedy}")
         if self.left - size < self._least:
             self._await_turn()
 

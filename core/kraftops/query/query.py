@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from kraftops.errors import UsageError
 from kraftops.log.files import partition_of
-from kraftops.memory import Budget, run_budget
+from kraftops.memory import USUAL, Budget
 from kraftops.query.filters import Filter
 from kraftops.query.formats import FORMATS, Format
 from kraftops.records.decoder import Decoder, DecoderOptions
@@ -40,7 +40,7 @@ class Query:
     skip_record_metadata: bool = False
     max_bytes: int = NO_LIMIT
     max_message_size: int = 5 * 1024 * 1024
-    budget: Budget = field(default_factory=run_budget)
+    budget: Budget = USUAL
     verify_index_only: bool = False
     index_sanity_check: bool = False
     form: str = "text"

@@ -247,7 +247,8 @@ class ClusterAccess(ClusterConnections):
         if not self.find_controllers():
             return False
         subject = history_subject(("image", "cluster", "brokers", str(broker)))
-        return bool(history(self.live_image().names, subject))
+        live = self.live_image()
+        return bool(history(live.names, subject, new_image=live.image.empty))
 
     def config_of(self, broker: int, keys: Sequence[str] | None = None) -> dict[str, ConfigValue]:
         """Return the values of a running broker, of the *keys* that it has; errors as `ask`."""

@@ -177,7 +177,7 @@ def _owner(folder: str) -> MetaProperties:
 
 def _read(name: str, folder: str, owner: MetaProperties, log: MetadataLog) -> LogCopy:
     snapshot = log.latest_snapshot
-    records = RecordReader(log.budget)
+    records = RecordReader()
     snapshot_damage = read_snapshot(snapshot, records) if snapshot else ()
     # What is behind the voters in the snapshot of a formatted quorum has no effect.
     damage = [str(damage) for damage in snapshot_damage if not damage.is_harmless]
@@ -231,7 +231,7 @@ class _Observer:
 
     def __init__(self, log: MetadataLog, records: RecordReader) -> None:
         snapshot = log.latest_snapshot
-        self.marks = RecoveryMarks(snapshot, log.budget)
+        self.marks = RecoveryMarks(snapshot)
         self.time: int | None = None
         self._records = records
         self._start = snapshot.end_offset if snapshot else 0  # it has the records before it

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from kraftops.errors import StorageError
 from kraftops.fileio.mounts import is_directory
-from kraftops.image.load.loading import load
+from kraftops.image.load.loading import load_node_log
 from kraftops.image.state.image import MetadataImage
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.recovery.log_copy import LogCopy, has_partitions, partition_folder, read_log
@@ -208,7 +208,7 @@ def compare_logs(
     compared = []
     for log in logs:
         end = common_end(log, chosen, is_named=is_named)
-        other = load([log.folder]) if log.end > end else None
+        other = load_node_log(log.folder) if log.end > end else None
         missing = missing_state(image, other) if other else {}
         compared.append(ComparedLog(log, end, missing, other, log is logs[0], log is chosen))
     compared.sort(key=lambda log: (log.is_chosen, log.log.rank), reverse=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kraftops.findings.finding import Finding, worst_first
-from kraftops.image.load.loading import load
+from kraftops.image.load.loading import load_node_log
 from kraftops.image.state.image import MetadataImage
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.recovery.file_steps import FileStates, FileStep, file_states, file_steps
@@ -205,7 +205,7 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
     files = file_states(os.path.join(directory.path, METADATA_PARTITION))
     logs = read_logs(directory, request.sources, request.own_name)
     own, chosen = logs[0], choose_log(logs, request.choice)
-    image = load([chosen.folder])
+    image = load_node_log(chosen.folder)
     answers = ask_controllers(config, directory.meta.cluster_id or "", logs, image, request.ask)
     is_named = request.choice is not None
     compared = compare_logs(logs, chosen, image, is_named=is_named)

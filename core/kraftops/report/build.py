@@ -10,6 +10,7 @@ from typing import NamedTuple
 from kraftops.dump.summary.logs import Log
 from kraftops.dump.summary.summary import Summary
 from kraftops.findings.finding import Finding, Severity, worst_first
+from kraftops.memory import USUAL, Budget
 from kraftops.records.internal_topics import METADATA
 from kraftops.report.changes import cut, with_likely_principals
 from kraftops.report.cluster import MetadataPart, metadata_part
@@ -55,9 +56,14 @@ class MetadataInput(NamedTuple):
 
 
 def build(
-    heading: Heading, metadata: MetadataInput | None, summaries: Mapping[Log, Summary]
+    heading: Heading,
+    metadata: MetadataInput | None,
+    summaries: Mapping[Log, Summary],
+    budget: Budget = USUAL,
 ) -> Report:
     """Return the report of a metadata log, if there is one, and of the summaries of all logs.
+
+    What is read once more has the *budget*.
 
     Raises:
         KraftopsError: a source cannot be read any more.
@@ -84,8 +90,8 @@ def build(
         )
     logs = logs_part(summaries, known_since, heading.folder)
     times = [source.last_time for source in logs.sources if source.last_time is not None]
-    since, until = heading.span.since, max(times, default=None)
-    findings += log_findings(logs.logs, damaged, logs.transactions, since, until)
+    window = Window(heading.span.since, max(times, default=None))
+    findings += log_findings(logs.logs, damaged, logs.transactions, window, budget)
     findings = worst_first(findings)
     more = _sum(logs.more, part.more if part else More())
     sentences = [text for text in (story and story.text, _losses(findings, incidents)) if text]

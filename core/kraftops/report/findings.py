@@ -14,10 +14,11 @@ from kraftops.dump.check.directories import CheckRequest, check_directories
 from kraftops.errors import KraftopsError
 from kraftops.findings.finding import Finding, Place, Severity
 from kraftops.image.state.findings import DAMAGE
+from kraftops.memory import Budget
 from kraftops.records.internal_topics import METADATA, USER
 from kraftops.report.changes import cut, offset_of
 from kraftops.report.commands import MetadataCommands
-from kraftops.report.document import Log, NodeBands, OpenTransaction, Timeline
+from kraftops.report.document import Log, NodeBands, OpenTransaction, Timeline, Window
 from kraftops.report.metadata_log import MetadataLog
 from kraftops.timeline.rules import FLAPS
 
@@ -164,16 +165,16 @@ def log_findings(
     logs: Iterable[Log],
     damaged: Collection[str],
     transactions: Iterable[OpenTransaction],
-    since: int | None,
-    until: int | None,
+    window: Window,
+    budget: Budget,
 ) -> Iterator[Finding]:
     """Yield the findings by summaries of logs.
 
-    *since* is the beginning of the report, None for that of the logs, and *until* the last time of
-    all logs.
+    The *window* ends with the last time of all logs. What is checked has the *budget*.
 
     The replay of a metadata log has told of the files *damaged*.
     """
+    since, until = window
     logs = list(logs)
     if since is not None and any(log.kind in _WITH_TRANSACTIONS for log in logs):
         text = "of transactions, only what happened from the beginning of the report on is known"
@@ -187,7 +188,7 @@ def log_findings(
             damage = _finding(
                 _damage_code(log), Severity.LOSS, text, place, log.command, count=places
             )
-            yield from _checked(log) or [damage]
+            yield from _checked(log, budget) or [damage]
         # The replay of a metadata log has found its gaps; damage makes one, too.
         if log.gaps.count > log.damage.count and log.kind != METADATA:
             text = f"{name}: {_count(log.gaps.count, 'gap')} between batches"
@@ -207,13 +208,13 @@ def log_findings(
         yield _finding("hanging-transaction", Severity.RISK, text, place, transaction.command)
 
 
-def _checked(log: Log) -> list[Finding]:
+def _checked(log: Log, budget: Budget) -> list[Finding]:
     """Return the losses that a check of a damaged partition finds, where it is in a directory."""
     folder = os.path.dirname(log.damage.first_file or "")
     if log.topic is None or log.kind == METADATA or log.bytes > _LARGEST_CHECKED:
         return []
     with suppress(KraftopsError):
-        checks, _ = check_directories(CheckRequest([folder]))
+        checks, _ = check_directories(CheckRequest([folder], budget=budget))
         findings = [finding for check in checks for finding in check.findings]
         return [finding for finding in findings if finding.severity is Severity.LOSS]
     return []

@@ -6,6 +6,7 @@ import os.path
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 from kraftops.display.times import DAY_MS
@@ -25,11 +26,11 @@ from kraftops.image.replay.events import ControlRecordRead, Event, SnapshotEnded
 from kraftops.image.replay.limits import Limits
 from kraftops.image.replay.replay import Replay
 from kraftops.image.state.findings import DAMAGE
-from kraftops.image.state.image import MetadataImage
+from kraftops.image.state.image import MetadataImage, NewImage
 from kraftops.log.batch import HEADER_SIZE, records
 from kraftops.log.streams import open_log
+from kraftops.memory import USUAL, Budget
 from kraftops.records import metadata
-from kraftops.records.dialects import KAFKA_DIALECT
 from kraftops.records.meaning import Unknown
 
 _EARLIEST = 1_293_840_000_000  # 2011, when Kafka was published; bootstrap records have time 0
@@ -86,21 +87,23 @@ class MetadataLog:
 
 
 def read_metadata_log(
-    names: Sequence[str], span: Span, progress: Progress | None = None
+    names: Sequence[str], span: Span, budget: Budget = USUAL, progress: Progress | None = None
 ) -> MetadataLog:
     """Read as much of a metadata log as exists, up to the end of a span.
 
     Args:
         names: of files and directories, which are one log.
         span: the times that count; the state before them is known.
+        budget: of the reading.
         progress: is called with the number of bytes read.
 
     Raises:
         SourceError: it cannot be read, or has no metadata records.
     """
     files = files_of(names)
+    new_image = partial(MetadataImage, budget=budget)
     for plan in whole_log_plans(files):
-        read = _read(plan, files, span, progress)
+        read = _read(new_image, plan, files, span, progress)
         if read is not None:
             break
     else:
@@ -131,10 +134,14 @@ class _Read(NamedTuple):
 
 
 def _read(
-    plan: list[SourceFile], files: LogFiles, span: Span, progress: Progress | None
+    new_image: NewImage,
+    plan: list[SourceFile],
+    files: LogFiles,
+    span: Span,
+    progress: Progress | None,
 ) -> _Read | None:
     """Read files of a log; None if the snapshot among them is not whole."""
-    image = MetadataImage(KAFKA_DIALECT)
+    image = new_image()
     request = TimelineRequest(span.since or 0, _EARLIEST, span.now + DAY_MS, kept=MOST_CHANGES)
     image.fold.keep_time(request)
     listener = _Listener(image)
@@ -161,7 +168,7 @@ def _longest(read: _Read, files: LogFiles, span: Span, progress: Progress | None
         damage = _damage_in(current, files)
         if damage is None:
             break
-        current = _read_after(damage, files, span, progress)
+        current = _read_after(damage, read.loader.image.empty, files, span, progress)
         if current is not None and current.covered(span.since) > longest.covered(span.since):
             name = os.path.basename(current.plan[0].path)
             text = f"{damage.text.removesuffix(NOT_READ)}; the timeline begins anew with {name}"
@@ -180,12 +187,12 @@ def _damage_in(read: _Read, files: LogFiles) -> Finding | None:
 
 
 def _read_after(
-    damage: Finding, files: LogFiles, span: Span, progress: Progress | None
+    damage: Finding, new_image: NewImage, files: LogFiles, span: Span, progress: Progress | None
 ) -> _Read | None:
     """Read a log after damage, from the first snapshot on that the batches there continue."""
     place = damage.place
     for plan in plans_after(files, place.path, place.position or 0, span.end):
-        read = _read(plan, files, span, progress)
+        read = _read(new_image, plan, files, span, progress)
         if read is not None:
             return read
     return None

@@ -9,6 +9,7 @@ from kraftops.display.times import iso_time
 from kraftops.engine.timeline_contract import Timeline
 from kraftops.errors import KraftopsError, SourceError, UsageError
 from kraftops.image.load.loading import limits_of
+from kraftops.memory import USUAL, Budget
 from kraftops.report.metadata_log import MetadataLog, Span
 from kraftops.timeline.answer import incident_text
 from kraftops.timeline.changes import read_changes
@@ -49,7 +50,7 @@ def story_of(names: Sequence[str], log: MetadataLog, span: Span) -> Story | None
         text = f"{count:,} changes are too many to group: choose fewer with --since and --until."
         return Story(text, (), 0)
     try:
-        story = story_about(_incidents(names, span))
+        story = story_about(_incidents(names, span, log.image.store.budget))
     except SourceError:
         raise  # a file that cannot be read any more, and was read before
     except KraftopsError:
@@ -67,14 +68,16 @@ def story_about(incidents: Sequence[Incident]) -> Story:
     return Story(_paragraph(incidents), tuple(incidents[left_out:]), left_out)
 
 
-def incident_at(names: Sequence[str], span: Span, number: int) -> tuple[Incident, Span]:
+def incident_at(
+    names: Sequence[str], span: Span, number: int, budget: Budget = USUAL
+) -> tuple[Incident, Span]:
     """Return an incident by its number from 1 on, and its span with a minute around it.
 
     Raises:
         UsageError: the log does not tell of so many.
         KraftopsError: it cannot be read.
     """
-    incidents = _incidents(names, span)
+    incidents = _incidents(names, span, budget)
     if not 1 <= number <= len(incidents):
         raise UsageError(
             f"there is no incident {number}: the log has {len(incidents)}",
@@ -86,11 +89,11 @@ def incident_at(names: Sequence[str], span: Span, number: int) -> tuple[Incident
     return incident, span._replace(since=incident.begin - _AROUND, until=until)
 
 
-def _incidents(names: Sequence[str], span: Span) -> list[Incident]:
+def _incidents(names: Sequence[str], span: Span, budget: Budget) -> list[Incident]:
     """Return the incidents that a span has a part of; one may have begun before it."""
     since = span.since or 0
     before = None if span.since is None else limits_of(None, since - _EARLIER)
-    log = read_changes(names, since=before, until=span.end, is_for_incidents=True)
+    log = read_changes(names, since=before, until=span.end, budget=budget, is_for_incidents=True)
     return [
         incident for incident in incidents_of(log) if incident.end is None or incident.end >= since
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from kraftops.engine.fold_contract import POSITION_BITS
@@ -35,7 +36,7 @@ from kraftops.image.state.min_isr import NamedMinIsr
 from kraftops.image.travel.search import TABLES
 from kraftops.image.travel.travel import Travel
 from kraftops.java.numbers import parse_integer
-from kraftops.records.dialects import KAFKA_DIALECT
+from kraftops.memory import USUAL, Budget
 from kraftops.timeline.words import WORDED, broker_text, status_text, topic_text, words_of
 from kraftops.uuids import to_text
 
@@ -92,7 +93,7 @@ def read_changes(
     *,
     since: Limits | None = None,
     until: Limits | None = None,
-    dialect: str = KAFKA_DIALECT,
+    budget: Budget = USUAL,
     is_for_incidents: bool = False,
 ) -> ChangeLog:
     """Return the changes of a metadata log in the order of their records.
@@ -104,7 +105,7 @@ def read_changes(
         source: as `kraftops.image.load.loading.load` takes it, or the states of the log.
         since: limits of the state before the first change; None for the oldest.
         until: limits of the last change.
-        dialect: framing and numbers of record types.
+        budget: of the reading, unless *source* is states.
         is_for_incidents: leaves out what `incidents_of` does not ask for: new partitions, ACLs and
             others, of which a log may have millions.
 
@@ -112,7 +113,10 @@ def read_changes(
         KraftopsError: the log cannot be read.
     """
     watched = _OF_INCIDENTS if is_for_incidents else _ALL
-    travel = source if isinstance(source, Travel) else Travel(source, dialect=dialect)
+    if isinstance(source, Travel):
+        travel = source
+    else:
+        travel = Travel(source, new_image=partial(MetadataImage, budget=budget))
     listeners: list[_Listener] = []
 
     def begin(first: MetadataImage, image: MetadataImage) -> Callable[[Event], None]:

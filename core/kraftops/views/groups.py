@@ -15,6 +15,7 @@ from kraftops.errors import SourceError
 from kraftops.fileio.mounts import is_directory, names_in
 from kraftops.image.state.image import MetadataImage
 from kraftops.log.files import METADATA_PARTITION, PARTITION_NAME
+from kraftops.memory import Budget
 from kraftops.query.query import Query
 from kraftops.uris import is_remote
 from kraftops.views.view import Frame, View, frame_of_rows
@@ -51,15 +52,16 @@ def offsets_directories(sources: Iterable[str]) -> list[str]:
     return list(directories)
 
 
-def groups_frame(directories: Iterable[str]) -> Frame:
+def groups_frame(directories: Iterable[str], budget: Budget) -> Frame:
     """Return the groups in logs of `__consumer_offsets`, as of their ends.
 
     Raises:
         SourceError: one cannot be read.
     """
     groups = Groups()
+    query = Query(decoder="offsets", deep_iteration=True, budget=budget)
     for source in expand(directories):
-        summary = summarise(source.path, Query(decoder="offsets", deep_iteration=True))
+        summary = summarise(source.path, query)
         if isinstance(summary.details, Groups):
             groups.merge(summary.details)
     rows = [_row(group) for group in groups.as_dict()["groups"]]

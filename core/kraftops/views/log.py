@@ -22,7 +22,7 @@ from kraftops.image.load.loading import limits_of
 from kraftops.image.load.sources import base_offset_of, files_of, segments_from, whole_log_plans
 from kraftops.image.replay.events import ControlRecordRead, EntriesChanged, Event
 from kraftops.image.replay.replay import Replay
-from kraftops.image.state.image import MetadataImage
+from kraftops.image.state.image import MetadataImage, NewImage
 from kraftops.log.ranges import ByteRange
 from kraftops.query.conditions.parser import parse_condition
 from kraftops.query.conditions.row_types import row_types
@@ -155,18 +155,17 @@ def offsets_about(
     subjects: Iterable[HistorySubject],
     *,
     last_offset: int,
-    dialect: str = KAFKA_DIALECT,
+    new_image: NewImage = MetadataImage,
 ) -> frozenset[int]:
     """Return the offsets of the records that changed one of some nodes, up to *last_offset*.
 
     Raises:
         SourceError: the log cannot be read.
-        UsageError: the dialect is unknown.
     """
     files = files_of(names)
     subject_list = list(subjects)
     for plan in whole_log_plans(files):
-        image = MetadataImage(dialect)
+        image = new_image()
         listener = _Listener(image, subject_list)
         replay = Replay(image, limits_of(last_offset, None))
         if Loader(replay, may_grow=files.is_directory, listen=listener).read(plan):

@@ -100,7 +100,7 @@ class ImageSource:
             self.refuse_if_limited()
             return self.quorum.state(at_offset=at_offset, at_time=at_time)
         names = sources or self.log
-        return load(names, at_offset=at_offset, at_time=at_time, dialect=self.image.dialect)
+        return load(names, at_offset=at_offset, at_time=at_time, new_image=self.image.empty)
 
     def refuse_if_limited(self) -> None:
         """Refuse other states of a running quorum's log that was not read whole.

@@ -62,7 +62,7 @@ def travel_of(session: Session) -> Travel:
     travel = session.travel
     if travel is None or travel.names != names:
         finish = source.quorum.complete if source.quorum else None
-        travel = session.travel = Travel(names, dialect=source.image.dialect, finish=finish)
+        travel = session.travel = Travel(names, new_image=source.image.empty, finish=finish)
     return travel
 
 

@@ -18,7 +18,7 @@ from kraftops.engine.count_contract import (
 from kraftops.engine.counting import EngineCounter
 from kraftops.log.batch import Batch, Record, inflated, record_bytes
 from kraftops.log.legacy import header as legacy_header
-from kraftops.memory import run_budget
+from kraftops.memory import USUAL
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
 from kraftops.records.decoders import decoder_named
@@ -39,7 +39,7 @@ def counts(
     counter: EngineCounter, data: bytes, window: Window = EVERY, position: int = 0
 ) -> Counted | None:
     batch = Batch(position, len(data), data)
-    buffer, pos = inflated(batch, batch.header, run_budget().meter())
+    buffer, pos = inflated(batch, batch.header, USUAL.meter())
     return counter.add(batch, batch.header, buffer, pos, window)
 
 

@@ -8,7 +8,7 @@ import pytest
 from kraftops.dump.report import Report
 from kraftops.dump.scan.part_printer import text_chunks
 from kraftops.errors import KraftopsError
-from kraftops.memory import run_budget
+from kraftops.memory import USUAL
 from kraftops.query.query import Query
 from tests.helpers.logs.segments import IN
 
@@ -42,7 +42,7 @@ def test_call_stops_before_bytes_that_are_no_batch(tmp_path: Path) -> None:
     """A call ends for any bytes, and returns the position."""
     from kraftops.engine.scan_contract import Request, Why
 
-    scan = native.NativeScan(Request("x", Query()), run_budget().meter())
+    scan = native.NativeScan(Request("x", Query()), USUAL.meter())
     for data in (b"", b"\0" * 61, b"\xff" * 100, LOG.read_bytes()[:60]):
         found = scan.feed(data, 0, 0)
         assert (found.out, found.next, found.why) == (b"", 0, Why.MORE)

@@ -1,13 +1,15 @@
 """Histories over transactions, snapshots, removals and dialects."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from kraftops.errors import SourceError
-from kraftops.image.history import history
+from kraftops.image.history import Step, history
 from kraftops.image.load.loading import load
-from kraftops.memory import set_max_memory
+from kraftops.image.state.image import MetadataImage
+from kraftops.memory import Budget
 from kraftops.tree.history_subjects import history_subject
 from tests.helpers.logs.metadata_logs import snapshot_bytes, write_log
 from tests.helpers.logs.random_logs import LogBatch, log_batches, log_bytes, new_record
@@ -59,11 +61,13 @@ def test_changes_beyond_the_memory_budget_are_refused(tmp_path: Path) -> None:
     path.write_bytes(log_bytes(log_batches(*([one] for one in value))))
     subject = history_subject(["image", "configs", "BROKER:1", "log.dirs"])
 
-    set_max_memory(4000)
-    assert len(history(path, subject)) == 6
-    set_max_memory(2200)
+    def steps(memory: int) -> list[Step]:
+        new_image = partial(MetadataImage, budget=Budget(memory))
+        return history(path, subject, new_image=new_image)
+
+    assert len(steps(4000)) == 6
     with pytest.raises(SourceError, match="more than the 2200 bytes of the memory budget"):
-        history(path, subject)
+        steps(2200)
 
 
 def test_what_a_transaction_takes_back_is_no_change(tmp_path: Path) -> None:
@@ -116,9 +120,8 @@ def test_dialects_are_read_too(tmp_path: Path) -> None:
     path = tmp_path / "00000000000000000000.log"
     path.write_bytes(log_bytes(log_batches([config])))
 
-    steps = history(
-        path, history_subject(["image", "configs", "BROKER:1", "log.dirs"]), dialect="kip-631-draft"
-    )
+    subject = history_subject(["image", "configs", "BROKER:1", "log.dirs"])
+    steps = history(path, subject, new_image=partial(MetadataImage, "kip-631-draft"))
 
     assert [step.new for step in steps] == ["a"]
 

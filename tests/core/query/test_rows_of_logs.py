@@ -14,7 +14,7 @@ from kraftops.errors import SourceError, UsageError
 from kraftops.log import legacy
 from kraftops.log.batch import CONTROL, Record, records
 from kraftops.log.ranges import ByteRange, file_id
-from kraftops.memory import run_budget
+from kraftops.memory import USUAL
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
 from tests.helpers.logs.corpus_rows import (
@@ -64,7 +64,7 @@ def test_every_record_of_a_batch_is_a_row(path: Path) -> None:
     expected = []
     for batch in walk(path):
         inside = (
-            (message.record for message in legacy.records(batch, run_budget().meter()))
+            (message.record for message in legacy.records(batch, USUAL.meter()))
             if batch.is_legacy
             else records(batch)
         )

@@ -11,7 +11,7 @@ from typing import Any
 from kraftops.errors import DecodeError
 from kraftops.log import batch as v2
 from kraftops.log.batch import Record
-from kraftops.memory import run_budget
+from kraftops.memory import USUAL
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
 from tests.helpers.engine.cases import Case
@@ -130,7 +130,7 @@ def _smaller_batches(data: bytes) -> Iterator[bytes]:
         return
     header = batch.header
     try:
-        buffer, pos = v2.inflated(batch, header, run_budget().meter())
+        buffer, pos = v2.inflated(batch, header, USUAL.meter())
         if header.codec:
             yield with_crc(data[:22] + bytes([data[22] & ~7]) + data[23:61] + buffer[pos:])
             return

@@ -6,7 +6,7 @@ from kraftops.engine.fold_contract import POSITION_BITS, Fetch, Fold, FoldProgre
 from kraftops.engine.metadata_state import EntryKey
 from kraftops.engine.reference.fold import ReferenceFold
 from kraftops.log.batch import inflated, read_record
-from kraftops.memory import run_budget
+from kraftops.memory import USUAL
 from tests.helpers.engine.comparison import has_native
 from tests.helpers.logs.random_logs import MetadataRecord, log_batches, log_bytes
 from tests.helpers.logs.segments import batches_of
@@ -53,7 +53,7 @@ class FoldDriver:
     def put(self, *records: MetadataRecord) -> int:
         """Add a batch without applying it; return its number."""
         (batch,) = batches_of(log_bytes(log_batches(records)))
-        data, position = inflated(batch, batch.header, run_budget().meter())
+        data, position = inflated(batch, batch.header, USUAL.meter())
         self._batches.append((data, position, len(records)))
         number, at = len(self._batches) - 1, position
         for _ in records:

@@ -19,7 +19,7 @@ from kraftops.engine.reference.fold import ReferenceFold
 from kraftops.engine.reference.index import index_records as index_in_python
 from kraftops.errors import KraftopsError
 from kraftops.log.batch import Batch, inflated
-from kraftops.memory import run_budget
+from kraftops.memory import USUAL
 
 TABLES = (
     "topic-names",
@@ -170,5 +170,5 @@ def _of(ask: Any) -> object:
 def inside(batch: Batch) -> tuple[bytes, int]:
     """Return the records of a batch from byte 0 on, and their count."""
     header = batch.header
-    data, start = inflated(batch, header, run_budget().meter())
+    data, start = inflated(batch, header, USUAL.meter())
     return data[start:], header.record_count

@@ -21,7 +21,7 @@ from kraftops.log.batch import (
 from kraftops.log.indexes import AbortedTxn, OffsetEntry, TimeEntry
 from kraftops.log.log_file import LogFile
 from kraftops.log.producers import ProducerState
-from kraftops.memory import run_budget
+from kraftops.memory import USUAL
 from tests.helpers.kafka.cases.examples import Pair, controls, framed, keyed, members, segment
 from tests.helpers.kafka.tools.dump_tool import KafkaDump, difference
 from tests.helpers.logs.written import (
@@ -234,7 +234,7 @@ def test_rewritten_legacy_segments_print_the_same(
     for codec in range(4):
         out = []
         for batch in batches:
-            messages = list(legacy.records(batch, run_budget().meter()))
+            messages = list(legacy.records(batch, USUAL.meter()))
             records, magic = [message.record for message in messages], messages[0].magic
             if codec:
                 out.append(wrapper_bytes(records, magic, codec))

@@ -12,6 +12,7 @@ import pytest
 from kraftops.dump.sources.names import expand
 from kraftops.log.batch import Record
 from kraftops.log.remote import filesystem
+from kraftops.memory import USUAL
 from kraftops.spark.dump.list_job import write_list
 from kraftops.spark.source.segment_list import LIST_NAME, read_list
 from tests.helpers.logs.written import batch_bytes
@@ -47,7 +48,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def index(base: str) -> int:
-    return write_list(Session(), base, expand([base], from_start=True), lambda _: None)  # type: ignore[arg-type]
+    return write_list(Session(), base, expand([base], from_start=True), USUAL, lambda _: None)  # type: ignore[arg-type]
 
 
 @pytest.fixture

@@ -113,7 +113,8 @@ class Asker:
         """Put what the log knows of the time before; it is little, and may fail by itself."""
         now = time.time_ns() // 1_000_000
         try:
-            happenings = past_happenings(self._cluster.live_image().names, now)
+            live = self._cluster.live_image()
+            happenings = past_happenings(live.names, now, live.image.store.budget)
         except KraftopsError as error:
             happenings = [Happening(now, "warning", error.message)]
         for happening in happenings:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from kraftops.display.sizes import many, number_text
 from kraftops.image.load.loading import limits_of
+from kraftops.memory import USUAL, Budget
 from kraftops.timeline.answer import incident_text
 from kraftops.timeline.changes import Kind, read_changes
 from kraftops.timeline.incidents import incidents_of
@@ -171,17 +172,18 @@ _COUNTED: dict[Kind, str] = {
 }
 
 
-def past_happenings(names: Sequence[str], now: int) -> list[Happening]:
+def past_happenings(names: Sequence[str], now: int, budget: Budget = USUAL) -> list[Happening]:
     """Return the incidents and the counts of changes of the last hour, in order of time.
 
     Args:
         names: the files of the metadata log.
         now: in ms since the epoch.
+        budget: of the reading.
 
     Raises:
         KraftopsError: they cannot be read.
     """
-    log = read_changes(names, since=limits_of(None, now - SPAN))
+    log = read_changes(names, since=limits_of(None, now - SPAN), budget=budget)
     happenings = [
         Happening(
             incident.begin, "bad" if incident.end is None else "warning", incident_text(incident)

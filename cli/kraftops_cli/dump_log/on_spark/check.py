@@ -28,7 +28,7 @@ def can_check(request: SparkRequest) -> bool:
 
 
 def run_check_on_spark(
-    names: Sequence[str], decoder: str | None, request: SparkRequest, terminal: Terminal
+    names: Sequence[str], query: Query, request: SparkRequest, terminal: Terminal
 ) -> int | None:
     """Check partitions and files as without Spark; return the exit code.
 
@@ -41,7 +41,7 @@ def run_check_on_spark(
     """
     if STANDARD_INPUT in names:
         return None
-    checked, others = among(names, {*names}, {}, decoder)
+    checked, others = among(names, {*names}, {}, query)
     if others:
         return None
     settings = request.settings()

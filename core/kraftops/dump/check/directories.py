@@ -6,7 +6,7 @@ import os
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain
 
@@ -42,7 +42,7 @@ from kraftops.log.files import (
     partition_of,
     tiered_topic_id,
 )
-from kraftops.memory import Budget, run_budget
+from kraftops.memory import USUAL, Budget
 from kraftops.records.internal_topics import REMOTE_TOPIC
 from kraftops.server import meta_properties
 from kraftops.server.loader.load_plan import FolderKind, FolderName, PartitionLoad
@@ -69,7 +69,7 @@ class CheckRequest:
     decoder: str | None = None
     remote_metadata: Sequence[str] = ()
     partitions: Sequence[str] = ()
-    budget: Budget = field(default_factory=run_budget)
+    budget: Budget = USUAL
 
 
 def check_directories(

@@ -12,6 +12,7 @@ from kraftops.dump.scan.part_rows import part_rows
 from kraftops.dump.sources.names import Source
 from kraftops.errors import KraftopsError, SourceError
 from kraftops.log.ranges import ByteRange
+from kraftops.memory import Budget
 from kraftops.query.filters import Filter
 from kraftops.query.query import NO_LIMIT, Query
 from kraftops.records.internal_topics import METADATA
@@ -38,7 +39,7 @@ _RECORDS = 5
 """Keys of users hardly begin with a version, a length and a name of that length; five never do."""
 
 
-def looks_like_offsets(sources: Sequence[Source]) -> bool:
+def looks_like_offsets(sources: Sequence[Source], budget: Budget) -> bool:
     """Tell whether the first records of the first source have keys of `__consumer_offsets`.
 
     Of a source in a directory that tells the topic nothing is read.
@@ -47,7 +48,8 @@ def looks_like_offsets(sources: Sequence[Source]) -> bool:
     if first.topic is not None or not first.path.endswith(".log"):
         return False
     try:
-        rows = part_rows(ByteRange(first.path), Query(decoder="offsets"), Report())
+        query = Query(decoder="offsets", budget=budget)
+        rows = part_rows(ByteRange(first.path), query, Report())
         keys = [row.key for row in islice(rows, _RECORDS) if row.type and not row.error]
         return len(keys) > 0 and all(key and key.startswith('{"group":"') for key in keys)
     except (KraftopsError, OSError):

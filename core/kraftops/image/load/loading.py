@@ -13,10 +13,10 @@ from kraftops.image.load.prior_state import prior_state_of
 from kraftops.image.load.sources import files_of, read_plans
 from kraftops.image.replay.limits import Limits
 from kraftops.image.replay.replay import Replay
-from kraftops.image.state.image import MetadataImage
+from kraftops.image.state.image import MetadataImage, NewImage
 from kraftops.log.files import STANDARD_INPUT
+from kraftops.memory import LEAST
 from kraftops.query.times import Time, time_ms
-from kraftops.records.dialects import KAFKA_DIALECT
 from kraftops.uris import Paths, path_texts
 
 TRIES = 5  # a running server deletes files between listing and opening
@@ -27,7 +27,7 @@ def load(
     *,
     at_offset: int | None = None,
     at_time: Time | None = None,
-    dialect: str = KAFKA_DIALECT,
+    new_image: NewImage = MetadataImage,
     progress: Progress | None = None,
 ) -> MetadataImage:
     """Return the metadata state of *source*.
@@ -42,7 +42,7 @@ def load(
         at_offset: show the state after the record of this offset.
         at_time: show the state before the first record later than this: a datetime, ms since the
             epoch, or a text as of `--at-time`.
-        dialect: framing and numbers of record types; see `kraftops.records.dialects.DIALECTS`.
+        new_image: makes an image without state: of a dialect, with the budget of the reading.
         progress: is called with the number of bytes read.
 
     Raises:
@@ -56,11 +56,16 @@ def load(
     limits = limits_of(at_offset, None if at_time is None else time_ms(at_time, now))
     for attempt in count(1):
         try:
-            return _loaded(names, limits, dialect, progress)
+            return _loaded(names, limits, new_image, progress)
         except VanishedFileError as error:
             if attempt == TRIES:
                 raise SourceError(error.message) from None
     raise AssertionError
+
+
+def load_node_log(source: str) -> MetadataImage:
+    """Return the state in the metadata log on the disk of a node; errors as of `load`."""
+    return load(source, new_image=partial(MetadataImage, budget=LEAST))
 
 
 def limits_of(at_offset: int | None, at_time: int | None) -> Limits:
@@ -72,12 +77,12 @@ def limits_of(at_offset: int | None, at_time: int | None) -> Limits:
 
 
 def _loaded(
-    names: list[str], limits: Limits, dialect: str, progress: Progress | None
+    names: list[str], limits: Limits, new_image: NewImage, progress: Progress | None
 ) -> MetadataImage:
     files = files_of(names)
     first = loader = None
     for plan, findings in read_plans(files, limits):
-        replay = Replay(MetadataImage(dialect), limits)
+        replay = Replay(new_image(), limits)
         loader = Loader(replay, progress, may_grow=files.is_directory)
         loader.image.log_findings += findings
         first = first or loader
@@ -92,7 +97,6 @@ def _loaded(
     sources = map(image.store.source, image.store.sources())
     ends = [end for _, end in sources if end is not None]
     if ends and STANDARD_INPUT not in names:
-        new_image = partial(MetadataImage, dialect, image.store.budget)
         image.offer_prior_state(partial(prior_state_of, files, ends[0], new_image))
     return image
 

@@ -8,7 +8,7 @@ only which entries they changed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from kraftops.errors import KraftopsError, UsageError
@@ -17,13 +17,12 @@ from kraftops.image.load.sources import LogFiles, SourceFile, base_offset_of
 from kraftops.image.replay.limits import Limits
 from kraftops.image.state.changes import Change
 from kraftops.image.state.findings import DAMAGE, GAP, REPEAT
-from kraftops.image.state.image import MetadataImage, PriorState
+from kraftops.image.state.image import MetadataImage, NewImage, PriorState
 from kraftops.log.files import FileName
 from kraftops.log.streams import open_log
 
 _BREAKS = frozenset({DAMAGE, GAP, REPEAT})
 """Findings after which changes of the state may be missing."""
-NewImage = Callable[[], MetadataImage]
 
 
 def prior_state_of(files: LogFiles, end_offset: int, new_image: NewImage) -> PriorState | None:

@@ -28,7 +28,7 @@ from kraftops.image.state.broker import BrokerState, changed_broker, registered_
 from kraftops.image.state.changes import Change, Provenance
 from kraftops.image.state.findings import RECORD, RecordFindings, log_finding
 from kraftops.image.state.store import LoggedRecord, RecordStore
-from kraftops.memory import Budget, run_budget
+from kraftops.memory import USUAL, Budget
 from kraftops.records import control
 from kraftops.records.dialects import KAFKA_DIALECT
 from kraftops.records.kip_631 import record_reader
@@ -68,10 +68,10 @@ class Quorum:
 class MetadataImage:
     """The state of a cluster's metadata after some offset of its log; only a replay changes it."""
 
-    def __init__(self, dialect: str = KAFKA_DIALECT, budget: Budget | None = None) -> None:
+    def __init__(self, dialect: str = KAFKA_DIALECT, budget: Budget = USUAL) -> None:
         """Begin with an empty state, before a log of records of a dialect.
 
-        All that reads for the image has its *budget*, by default that of this run.
+        All that reads for the image has its *budget*.
 
         Raises:
             UsageError: the dialect is unknown.
@@ -79,7 +79,7 @@ class MetadataImage:
         self.dialect = dialect
         self._meaning = record_reader(dialect)
         self._outline = record_reader(dialect, whole=False)
-        self.store = store = RecordStore(budget or run_budget())
+        self.store = store = RecordStore(budget)
         self.fold = open_fold(dialect, lambda number: store.batch(number).data)
         """The state; call `forget` after changing it."""
         self.provenance = Provenance()
@@ -101,6 +101,10 @@ class MetadataImage:
             f"MetadataImage (offset {self.provenance.offset}): {many(len(self.brokers), 'broker')},"
             f" {many(len(self.sorted_topics), 'topic')}"
         )
+
+    def empty(self) -> MetadataImage:
+        """Return an image without state, of the same dialect and budget."""
+        return MetadataImage(self.dialect, self.store.budget)
 
     def copy(self) -> MetadataImage:
         """Return an image with the same state, which a replay changes by itself."""
@@ -394,3 +398,7 @@ class _Topics(Mapping[bytes, TopicEntry]):
 
     def __len__(self) -> int:
         return self._fold.topic_count()
+
+
+NewImage = Callable[[], MetadataImage]
+"""Makes an image without state: `MetadataImage` with dialect and budget, or `empty` of another."""

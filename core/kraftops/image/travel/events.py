@@ -10,8 +10,7 @@ from kraftops.image.load.loader import Loader
 from kraftops.image.load.sources import files_of, whole_log_plans
 from kraftops.image.replay.events import Event, SnapshotEnded
 from kraftops.image.replay.replay import Replay
-from kraftops.image.state.image import MetadataImage
-from kraftops.records.dialects import KAFKA_DIALECT
+from kraftops.image.state.image import MetadataImage, NewImage
 
 _SERIES = ("elections", "isrShrinks", "isrExpands")
 _LATEST = (1 << 63) - 1  # no time is impossible
@@ -38,7 +37,7 @@ class LogEvents(NamedTuple):
 
 
 def log_events(
-    names: Sequence[str], *, buckets: int, dialect: str = KAFKA_DIALECT
+    names: Sequence[str], *, buckets: int, new_image: NewImage = MetadataImage
 ) -> LogEvents | None:
     """Return the events of as much of a log as exists; None without a whole one.
 
@@ -47,7 +46,7 @@ def log_events(
     """
     files = files_of(names)
     for plan in whole_log_plans(files):
-        image = MetadataImage(dialect)
+        image = new_image()
         image.fold.keep_time(TimelineRequest(0, 0, _LATEST, buckets=buckets, kept=_MOST_CHANGES))
         if not plan[0].is_snapshot:
             image.fold.start_timeline(None)

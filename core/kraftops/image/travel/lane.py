@@ -76,7 +76,7 @@ class Lane:
         return course.cut(self.files, limits, beyond), True
 
     def _reach(self, limits: Limits) -> tuple[Course, Batch | None]:
-        nearest = self._nearest(limits)
+        nearest = self.nearest(limits)
         if nearest is not self._start and not nearest.is_still_there():
             self.forget()  # the log was truncated
             self.truncations += 1
@@ -98,7 +98,8 @@ class Lane:
         self._visit(course)
         return course, beyond
 
-    def _nearest(self, limits: Limits) -> Course:
+    def nearest(self, limits: Limits) -> Course:
+        """Return the last state within limits that is kept, or that before the first file."""
         within = [course for course in self if course.is_within(limits)]
         return max(within, key=lambda course: course.place, default=self._start)
 

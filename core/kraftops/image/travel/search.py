@@ -148,14 +148,18 @@ def changes_before(
     """
     span, last = _FIRST_SPAN, offset - 1
     changes: list[LogChange] = []
+    start = lane.reach(Limits(until=max(first, last - span)))
     while True:
-        start = lane.reach(Limits(until=max(first, last - span)))
         limits = Limits(after=start.last_offset, until=last)
         earlier, _ = _scan(lane, start, limits, selection, None)
         changes = [*earlier, *changes]
         if len(changes) >= number or start.last_offset <= first:
             return changes
         span, last = span * _WIDER, start.last_offset
+        # From a state that is kept: to read up to an exact one takes as long as to listen.
+        start = lane.nearest(Limits(until=max(first, last - span)))
+        if start.last_offset < first:
+            start = lane.reach(Limits(until=first))
 
 
 def _scan(

@@ -15,11 +15,10 @@ from kraftops.image.load.prior_state import prior_state_of
 from kraftops.image.load.sources import LogFiles, SourceFile, files_of, read_plans, whole_log_plans
 from kraftops.image.replay.limits import Limits
 from kraftops.image.replay.replay import Replay
-from kraftops.image.state.image import MetadataImage, PriorState
+from kraftops.image.state.image import MetadataImage, NewImage, PriorState
 from kraftops.image.travel.course import Course
 from kraftops.image.travel.lane import Lane
 from kraftops.image.travel.search import ANY, LogChange, Wanted, changes_after, changes_before
-from kraftops.records.dialects import KAFKA_DIALECT
 from kraftops.uris import Paths, path_texts
 
 MOST_BYTES = 256 << 20
@@ -61,7 +60,7 @@ class Travel:
         self,
         source: Paths,
         *,
-        dialect: str = KAFKA_DIALECT,
+        new_image: NewImage = MetadataImage,
         finish: Callable[[MetadataImage], None] | None = None,
         most_bytes: int = MOST_BYTES,
     ) -> None:
@@ -69,12 +68,12 @@ class Travel:
 
         Args:
             source: as `kraftops.image.load.loading.load` takes it.
-            dialect: framing and numbers of record types.
+            new_image: makes an image without state.
             finish: completes a copy of each image that is returned.
             most_bytes: of the states that are kept, besides the one that was used last.
         """
         self.names = tuple(path_texts(source))
-        self._dialect = dialect
+        self._new_image = new_image
         self._finish = finish
         self._most_bytes = most_bytes
         self._routes: dict[_LaneKey, _Route] = {}  # the one that was used last is the last
@@ -219,14 +218,13 @@ class Travel:
     def _new_route(
         self, files: LogFiles, plan: list[SourceFile], findings: list[Finding]
     ) -> _Route:
-        image = MetadataImage(self._dialect)
+        image = self._new_image()
         image.log_findings += findings
         loader = Loader(Replay(image), self._note_progress, may_grow=files.is_directory)
         ends = [file.end_offset for file in plan if file.end_offset is not None]
         prior_state = None
         if ends:
-            new_image = partial(MetadataImage, self._dialect, image.store.budget)
-            prior_state = cache(partial(prior_state_of, files, ends[0], new_image))
+            prior_state = cache(partial(prior_state_of, files, ends[0], self._new_image))
         return _Route(Lane(plan, Course(loader), self._make_room), prior_state)
 
     def _note_progress(self, size: int) -> None:

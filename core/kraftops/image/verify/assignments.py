@@ -18,7 +18,7 @@ from kraftops.engine.metadata_state import PartitionKey, PartitionState
 from kraftops.errors import KraftopsError, SourceError
 from kraftops.fileio.reading import is_forbidden
 from kraftops.findings.finding import Finding, Place, Severity, Stake, note_finding
-from kraftops.image.load.loading import load
+from kraftops.image.load.loading import load_node_log
 from kraftops.image.state.findings import LATE_START
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.beside import MISSING_PARTITION, renamed_directories, with_directory
@@ -64,7 +64,7 @@ def image_of(node: Node) -> MetadataImage | None:
 def image_in(directory: str) -> MetadataImage | None:
     """Return the metadata in a log directory; None if it has none that is whole."""
     try:
-        image = load(os.path.join(directory, METADATA_PARTITION))
+        image = load_node_log(os.path.join(directory, METADATA_PARTITION))
     except KraftopsError:
         return None  # verify tells why from the log itself
     return image if is_whole(image) else None

@@ -99,7 +99,7 @@ def _loading_findings(
     node: Node, image: MetadataImage | None, release: str, most_bytes: int, *, is_whole: bool
 ) -> Iterator[Finding]:
     left_bytes, skipped = most_bytes, list[int]()
-    surroundings = Surroundings((), node.log.budget)
+    surroundings = Surroundings((), node.budget)
     surroundings.topics = _topics(image)
     directories: list[DirectoryLoads] = []
     for directory in node.data_directories:

@@ -16,7 +16,7 @@ from kraftops.errors import RefusedError, SourceError, UsageError
 from kraftops.fileio.mounts import is_directory
 from kraftops.findings.answer import FINDING
 from kraftops.findings.finding import Finding
-from kraftops.image.load.loading import load
+from kraftops.image.load.loading import load_node_log
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.assignments import image_in, image_of, is_whole, lost_text
 from kraftops.image.verify.directories import (
@@ -73,7 +73,7 @@ def takeover_by(rewrites: Sequence[Rewrite], metadata: Sequence[str]) -> Takeove
     if not changed:
         return Takeover()
     own = (image_in(rewrite.directory.path) for rewrite in rewrites)
-    image = newest_whole([*map(load, metadata), *filter(None, own)])
+    image = newest_whole([*map(load_node_log, metadata), *filter(None, own)])
     if image is None:
         directories = map(read_log_directory, changed)
         return Takeover(
@@ -179,7 +179,9 @@ def _log_in(name: str, cluster_id: str) -> _Log | None:
         )
     if not (log.is_used or log.snapshots or log.segments):
         raise SourceError(f"{name} holds no metadata log", "name a directory that does")
-    return _Log(name, meta.node_id if meta else None, load(folder)) if log.is_used else None
+    return (
+        _Log(name, meta.node_id if meta else None, load_node_log(folder)) if log.is_used else None
+    )
 
 
 def _voter_losses(plan: FormatPlan, target: Target, logs: Sequence[_Log]) -> Iterator[LossRefused]:

@@ -19,7 +19,7 @@ from kraftops.findings.finding import (
     Stake,
     worst_first,
 )
-from kraftops.image.load.loading import load
+from kraftops.image.load.loading import load_node_log
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.assignments import missing_findings, replicas_on
 from kraftops.image.verify.directories import (
@@ -426,7 +426,7 @@ def compare_disks(sources: Sequence[LogSource], *, is_deep: bool = False) -> Com
         raise RecoveryRefused("no-partitions", "none of the disks has a copy of a partition", hint)
     sound = [log for log in logs if not log.is_empty and not log.damage]
     newest = max(sound, key=lambda log: log.rank, default=None)
-    image = load([newest.folder]) if newest else MetadataImage()
+    image = load_node_log(newest.folder) if newest else MetadataImage()
     assigned = assignments(image)
     led = [
         copy

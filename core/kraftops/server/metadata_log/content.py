@@ -14,7 +14,7 @@ from typing import Any
 from kraftops.errors import KraftopsError
 from kraftops.fileio.mounts import exists
 from kraftops.log.batch import Batch, Header
-from kraftops.memory import Budget
+from kraftops.memory import LEAST
 from kraftops.records.meaning import Decoded
 from kraftops.server.metadata_log.files import (
     Damage,
@@ -118,9 +118,9 @@ def read_content(
 class RecordReader:
     """Reader of records; keeps their newest voters, features and directories."""
 
-    def __init__(self, budget: Budget, *, is_thorough: bool = False) -> None:
+    def __init__(self, *, is_thorough: bool = False) -> None:
         self.is_thorough = is_thorough
-        self.meter = budget.meter()
+        self.meter = LEAST.meter()
         self.quorum = VoterSet()
         self._features: dict[str, int] = {}
         self._directories: dict[int, tuple[bytes, ...]] = {}

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import re
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 from kraftops.engine.metadata_state import VERSION_FEATURE
 from kraftops.errors import KraftopsError, UsageError
 from kraftops.fileio.mounts import exists, names_in, status_of
 from kraftops.log.files import BOOTSTRAP_CHECKPOINT, METADATA_PARTITION, FileKind, file_name
-from kraftops.memory import LEAST, Budget, run_budget
+from kraftops.memory import LEAST
 from kraftops.records.meaning import Unknown
 from kraftops.server.metadata_log.content import LogContent, RecordReader, VoterSet, read_content
 from kraftops.server.metadata_log.files import (
@@ -47,7 +47,6 @@ class MetadataLog:
 
     snapshots: tuple[Snapshot, ...] = ()
     segments: tuple[Segment, ...] = ()
-    budget: Budget = field(default_factory=run_budget)
 
     @property
     def is_used(self) -> bool:
@@ -65,7 +64,7 @@ class MetadataLog:
 
     def read(self, *, is_thorough: bool = False) -> LogContent:
         """Read snapshot and log, of one that is not thorough control records only."""
-        reader = RecordReader(self.budget, is_thorough=is_thorough)
+        reader = RecordReader(is_thorough=is_thorough)
         return read_content(self.latest_snapshot, self.segments, reader)
 
     content = cached_property(read)

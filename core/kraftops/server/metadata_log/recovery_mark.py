@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from kraftops.log.batch import Batch, Header
-from kraftops.memory import Budget
+from kraftops.memory import LEAST
 from kraftops.records import control
 from kraftops.records.meaning import Decoded
 from kraftops.server.metadata_log.content import voters_of
@@ -41,9 +41,9 @@ class RecoveryMarks:
     names them.
     """
 
-    def __init__(self, snapshot: Snapshot | None, budget: Budget) -> None:
+    def __init__(self, snapshot: Snapshot | None) -> None:
         self._snapshot = snapshot
-        self._meter = budget.meter()
+        self._meter = LEAST.meter()
         self._epoch: int | None = None
         self.newest: RecoveryMark | None = None
         self.electors: frozenset[int] = frozenset()

@@ -15,6 +15,7 @@ from kraftops.errors import SourceError
 from kraftops.fileio.atomic import write_file
 from kraftops.log.ranges import ByteRange
 from kraftops.log.remote import filesystem, reading
+from kraftops.memory import Budget
 from kraftops.query.query import Query
 from kraftops.records.internal_topics import USER
 from kraftops.spark.jobs.planning import Split, plan_splits
@@ -34,7 +35,9 @@ from kraftops.spark.source.segment_list import (
 from kraftops.uris import is_remote
 
 
-def write_list(session: Session, base: str, sources: Sequence[Source], show: Show) -> int:
+def write_list(
+    session: Session, base: str, sources: Sequence[Source], budget: Budget, show: Show
+) -> int:
     """Write the list of the files below *base*, of which only new and changed ones are read.
 
     Returns:
@@ -54,7 +57,7 @@ def write_list(session: Session, base: str, sources: Sequence[Source], show: Sho
         size=session.settings.split_bytes,
         cut=lambda path, *_: [ByteRange(path)],
     )
-    work = ListWork(base)
+    work = ListWork(base, budget)
     counted = [segment for part in run_by_range(session, splits, work, show) for segment in part]
     by_file = {f"{directory_of(base)}/{segment.file}": segment for segment in counted}
     _write(base, [kept[source.path] or by_file[source.path] for source in sources])
@@ -66,6 +69,7 @@ class ListWork:
     """Task that counts whole files."""
 
     base: str
+    budget: Budget
 
     def __call__(self, splits: Iterable[Split]) -> Iterator[list[ListedSegment]]:
         for split in splits:
@@ -78,7 +82,8 @@ class ListWork:
         identity, crc = identities([path])[path], tail_crc(path)
         if identity is None or crc is None:
             raise SourceError(f"{path}: it is gone, or cannot be read")
-        summary = summarise(path, Query(salvage=True), counting=Counting(details=False))
+        query = Query(salvage=True, budget=self.budget)
+        summary = summarise(path, query, counting=Counting(details=False))
         return ListedSegment(
             file=path[len(directory_of(self.base)) + 1 :],
             topic=topic,
@@ -88,7 +93,7 @@ class ListWork:
             tailCrc=crc,
             firstOffset=None if summary.offsets.backward else summary.offsets.first,
             lastOffset=summary.offsets.last,
-            minTimestamp=_least_time(path),
+            minTimestamp=_least_time(path, self.budget),
             maxTimestamp=summary.last_time,
             batches=summary.batches.count,
             records=summary.records.count,
@@ -96,12 +101,13 @@ class ListWork:
         )
 
 
-def _least_time(path: str) -> int | None:
+def _least_time(path: str, budget: Budget) -> int | None:
     """Return the least time of a record, in ms; headers have only the first and the largest."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    query = Query(decoder=USER, salvage=True, columns=frozenset({"timestamp"}))
+    columns = frozenset({"timestamp"})
+    query = Query(decoder=USER, budget=budget, salvage=True, columns=columns)
     schema = pa.schema([("timestamp", pa.int64())])
     batches = scan_batches(ByteRange(path), query, Report(), schema)
     least = (pc.min(batch.column(0)).as_py() for batch in batches)

@@ -10,7 +10,6 @@ from importlib.util import find_spec
 
 from kraftops.errors import DecodeError, UsageError
 from kraftops.java.properties import properties
-from kraftops.memory import VARIABLE
 from kraftops.parallel.ordered import core_count
 
 DEFAULT_MASTER = "local[*,4]"
@@ -135,8 +134,6 @@ class Settings:
         """
         ours = {**_BASE, **({} if self.verbose else _NO_LOG)}
         ours |= _LOOPBACK if self.is_local else _SHORT_TIMEOUTS
-        if budget := os.environ.get(VARIABLE):
-            ours[f"spark.executorEnv.{VARIABLE}"] = budget
         site = dict(self.site)
         defaults = {name: value for name, value in ours.items() if name not in site}
         return {**defaults, **dict(self.conf), "spark.master": self.full_master}

@@ -19,7 +19,7 @@ from kraftops.dump.sources.missing import refuse_missing
 from kraftops.dump.sources.names import Source, bundles_among, expand, refuse_remote_bundles
 from kraftops.errors import UsageError
 from kraftops.log.files import PARTITION_NAME, STANDARD_INPUT
-from kraftops.memory import Budget
+from kraftops.memory import Budget, budget_of
 from kraftops.parallel.ordered import core_count
 from kraftops.query.filters import Filter, normal_type, parse_offsets, parse_types
 from kraftops.query.query import Query
@@ -225,6 +225,7 @@ def _query(by_name: Mapping[str, str], decoder: str | None, dialect: str) -> Que
         decoder=decoder,
         dialect=dialect,
         deep_iteration=True,
+        budget=budget_of(os.environ),
         form="parquet",
         show_secrets=flag(by_name, "showSecrets"),
         salvage=flag(by_name, "salvage"),

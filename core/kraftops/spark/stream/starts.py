@@ -14,6 +14,7 @@ from kraftops.log.indexes import TimeIndex
 from kraftops.log.log_file import LogFile
 from kraftops.log.ranges import ByteRange
 from kraftops.log.sought import indexed_position
+from kraftops.memory import Budget
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
 from kraftops.records.internal_topics import USER
@@ -46,7 +47,8 @@ def first_marks(
     if isinstance(starts, str):
         return earliest
     _check_starts(starts, logs)
-    return {name: _first_mark(log, stream, earliest[name]) for name, log in logs.items()}
+    budget = options.query.budget
+    return {name: _first_mark(log, stream, earliest[name], budget) for name, log in logs.items()}
 
 
 def _check_starts(starts: Starts, logs: Mapping[str, StreamLog]) -> None:
@@ -65,13 +67,13 @@ def _check_starts(starts: Starts, logs: Mapping[str, StreamLog]) -> None:
             )
 
 
-def _first_mark(log: StreamLog, stream: StreamOptions, earliest: Mark) -> Mark:
+def _first_mark(log: StreamLog, stream: StreamOptions, earliest: Mark, budget: Budget) -> Mark:
     assert not isinstance(stream.starts, str)
     start: int | str | None = stream.starts[log.topic or "", log.partition or 0]
     if start == EARLIEST:
         return earliest
     if stream.are_times and isinstance(start, int):
-        start = _offset_at(log, start)
+        start = _offset_at(log, start, budget)
     return _mark_at(log, start) if isinstance(start, int) else _latest_mark(log)
 
 
@@ -79,9 +81,10 @@ def _latest_mark(log: StreamLog) -> Mark:
     return looked(log, End(log.beginning)).end.mark
 
 
-def _offset_at(log: StreamLog, time: int) -> int | None:
+def _offset_at(log: StreamLog, time: int, budget: Budget) -> int | None:
     """Return the offset of the first record that is not before a time; None without one."""
-    query = Query(decoder=USER, filter=Filter(since=time), columns=frozenset({"offset"}))
+    columns = frozenset({"offset"})
+    query = Query(decoder=USER, budget=budget, filter=Filter(since=time), columns=columns)
     for segment in log.segments:
         with LogFile(segment.path) as file:
             offset = _last_indexed_before(segment.path, time)

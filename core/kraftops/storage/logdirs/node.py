@@ -10,6 +10,7 @@ from functools import cached_property
 
 from kraftops.fileio.mounts import archive_of
 from kraftops.log.files import METADATA_PARTITION
+from kraftops.memory import USUAL, Budget
 from kraftops.server import quorum_state
 from kraftops.server.log_directory import LogDirectory
 from kraftops.server.metadata_log.content import LogContent
@@ -23,10 +24,14 @@ _THIS_HOST = frozenset({"", "localhost", "127.0.0.1", "::1", "0:0:0:0:0:0:0:1"})
 
 @dataclass(frozen=True)
 class Node:
-    """A node of a cluster: its configuration and its directories."""
+    """A node of a cluster: its configuration and its directories.
+
+    What is read of its partitions has the *budget*.
+    """
 
     config: ServerConfig
     directories: tuple[LogDirectory, ...]
+    budget: Budget = USUAL
 
     @property
     def metadata(self) -> LogDirectory:
@@ -117,8 +122,8 @@ class Node:
         return voters == {self.config.node_id}
 
 
-def read_node(config: ServerConfig) -> Node:
-    return Node(config, read_directories(config))
+def read_node(config: ServerConfig, budget: Budget = USUAL) -> Node:
+    return Node(config, read_directories(config), budget)
 
 
 def directory_owners(nodes: Sequence[Node]) -> dict[bytes, int]:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from kraftops.errors import KraftopsError
 from kraftops.log.batch import Batch, Header
-from kraftops.memory import Meter
+from kraftops.memory import LEAST, Meter
 from kraftops.records.meaning import Decoded
 from kraftops.server.metadata_log.files import WholeBatches, metadata_records
 from kraftops.storage.logdirs.node import Node
@@ -72,7 +72,7 @@ def _end_in_batches(node: Node, start: int, topics: Collection[bytes]) -> Commit
     limit = _PATIENCE * int(str(node.config.values.get(_FETCH_TIMEOUT, _USUAL_MS)))
     committed = Committed()
     unproven: deque[tuple[int, int]] = deque()  # times and ends of the batches of one leader
-    epoch, meter = -1, node.log.budget.meter()
+    epoch, meter = -1, LEAST.meter()
     for header, batch in _batches(node, start, meter):
         if header.leader_epoch != epoch:
             epoch = header.leader_epoch

@@ -130,7 +130,7 @@ def _voters_text(node: Node) -> str:
 
 
 def _marks(node: Node) -> RecoveryMarks:
-    marks = RecoveryMarks(node.log.latest_snapshot, node.log.budget)
+    marks = RecoveryMarks(node.log.latest_snapshot)
     for _ in SoundBatches(node.log.segments).marks(marks.observe):
         pass
     return marks

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from kraftops.memory import USUAL, Budget
 from kraftops.wire.config.jaas import Login
 
 TIMEOUT = 15.0  # longer than the election of a leader, shorter than Kafka's minute
@@ -58,7 +59,10 @@ class Sasl:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Settings of a connection; times in seconds, *source* is the file that errors name."""
+    """Settings of a connection; times in seconds, *source* is the file that errors name.
+
+    What is read of a metadata log has the *budget*.
+    """
 
     protocol: str = "PLAINTEXT"
     sasl: Sasl | None = None
@@ -68,3 +72,4 @@ class Settings:
     client_id: str = "kraftops"
     software_version: str = "unknown"
     source: str = ""
+    budget: Budget = USUAL

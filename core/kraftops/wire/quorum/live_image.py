@@ -103,7 +103,7 @@ class LiveImage:
         Raises:
             UsageError: the snapshot is later than the moment.
         """
-        image = load(self.names, at_offset=at_offset, at_time=at_time)
+        image = load(self.names, at_offset=at_offset, at_time=at_time, new_image=self.image.empty)
         self.complete(image)
         return image
 
@@ -140,7 +140,7 @@ class LiveImage:
                 events = iter(prefetch)
                 event: Event | None = next(events)
                 while isinstance(event, Started):
-                    loaded = SpooledImage(event, self._limits, self._progress)
+                    loaded = self._begun(event)
                     event = loaded.read(events)
             if isinstance(event, CaughtUp):
                 endpoint = event.endpoint
@@ -150,11 +150,15 @@ class LiveImage:
             self._log.close()
             self._print_notes()
 
+    def _begun(self, start: Started) -> SpooledImage:
+        image = MetadataImage(budget=self._settings.budget)
+        return SpooledImage(start, self._limits, image, self._progress)
+
     def _take(self, event: Event) -> SpooledImage | None:
         """Apply an event; return a new image, when it is caught up for the first time."""
         match event:
             case Started():
-                self._next = SpooledImage(event, self._limits, self._progress)
+                self._next = self._begun(event)
             case LiveBatch():
                 (self._next or self._current).add(event)
             case CaughtUp():

@@ -36,8 +36,10 @@ def _too_new(endpoint: Address, snapshot: SnapshotId) -> UsageError:
 class SpooledImage:
     """Image of the log from one start on, with the spools of the snapshot and of the log."""
 
-    def __init__(self, start: Started, limits: Limits, progress: Progress | None) -> None:
-        """Begin with nothing.
+    def __init__(
+        self, start: Started, limits: Limits, image: MetadataImage, progress: Progress | None
+    ) -> None:
+        """Begin with nothing; *image* has no state.
 
         Raises:
             UsageError: the snapshot is newer than the limits.
@@ -47,7 +49,7 @@ class SpooledImage:
             raise _too_new(start.endpoint, start.snapshot)
         self.endpoint, self.snapshot = start
         self.offset = start.snapshot.end_offset if start.snapshot else 0
-        self._loader = Loader(Replay(MetadataImage(), limits), progress)
+        self._loader = Loader(Replay(image, limits), progress)
         self._limits = limits
         endpoint = str(self.endpoint)
         self._snapshot_spool = (

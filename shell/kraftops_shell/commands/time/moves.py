@@ -104,7 +104,7 @@ def _wanted_by(session: Session, call: Call) -> Wanted:
 def _print_place(session: Session, call: Call) -> None:
     """Print where the session stands between the beginning and the end of the log."""
     image = session.source.image
-    events = log_events(session.source.log, buckets=_BUCKETS, dialect=image.dialect)
+    events = log_events(session.source.log, buckets=_BUCKETS, new_image=image.empty)
     provenance = image.provenance
     if call.is_json:
         session.begin_json(call).put_fields(_place_data(image, events))

@@ -28,7 +28,7 @@ def _steps(session: Session, change: LogChange, after: MetadataImage) -> Iterato
     try:
         before = travel_of(session).at(offset=change.offset - 1)
     except UsageError:
-        before = MetadataImage(after.dialect)  # it is the first
+        before = after.empty()  # it is the first
     trees = source.tree(before), source.tree(after)
     yielded = set()
     for entry, record in zip(change.entries, change.records, strict=True):
@@ -48,7 +48,7 @@ def steps_of(source: ImageSource, names: tuple[str, ...]) -> list[Step]:
         history_subject(names, show_secrets=source.show_secrets),
         at_offset=source.at_offset,
         at_time=source.at_time,
-        dialect=source.image.dialect,
+        new_image=source.image.empty,
     )
 
 

@@ -94,7 +94,7 @@ def _question(session: Session, call: Call) -> LogQuestion:
         limits=_limits(session, call),
         has_no_ops="--all" in call.flags,
     )
-    query = replace(query, show_secrets=source.show_secrets)
+    query = replace(query, show_secrets=source.show_secrets, budget=image.store.budget)
     question = _of_nodes(session, call, LogQuestion(source.log, query, image.offset))
     if about is None:
         return question
@@ -114,7 +114,7 @@ def _of_nodes(session: Session, call: Call, question: LogQuestion) -> LogQuestio
         return question
     record_subjects = [subject for subject in subjects if subject]
     offsets = offsets_about(
-        source.log, record_subjects, last_offset=image.offset, dialect=image.dialect
+        source.log, record_subjects, last_offset=image.offset, new_image=image.empty
     )
     return question._replace(offsets=offsets)
 

@@ -69,7 +69,8 @@ def groups(session: Session, call: Call) -> None:
             " directory, and kafka-consumer-groups.sh those of a running cluster",
             code="not-found",
         )
-    _print(session, call, GROUPS, lambda _: groups_frame(directories))
+    budget = session.source.image.store.budget
+    _print(session, call, GROUPS, lambda _: groups_frame(directories, budget))
 
 
 def _print(

@@ -8,6 +8,7 @@ import pytest
 from kraftops.dump.scan.mentions import looks_like_offsets
 from kraftops.dump.sources.names import expand
 from kraftops.log.batch import Record
+from kraftops.memory import USUAL
 from tests.helpers.logs.written import batch_bytes
 from tests.helpers.tools.console import DUMP_LOG, KRAFTOPS, run_here
 
@@ -33,7 +34,7 @@ def test_keys_of_users_are_not_taken_for_offsets(key: bytes | None, tmp_path: Pa
     log = tmp_path / f"{0:020}.log"
     log.write_bytes(batch_bytes([Record(offset, 1000, key, b"v") for offset in range(3)]))
 
-    assert not looks_like_offsets(expand([str(log)]))
+    assert not looks_like_offsets(expand([str(log)]), USUAL)
 
 
 def test_directory_that_tells_its_topic_is_not_read(tmp_path: Path) -> None:
@@ -41,4 +42,4 @@ def test_directory_that_tells_its_topic_is_not_read(tmp_path: Path) -> None:
     folder.mkdir()
     shutil.copy(OFFSETS, folder)
 
-    assert not looks_like_offsets(expand([str(folder)]))
+    assert not looks_like_offsets(expand([str(folder)]), USUAL)

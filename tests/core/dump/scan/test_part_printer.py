@@ -8,7 +8,7 @@ import pytest
 from kraftops.dump.report import Report
 from kraftops.dump.scan.part_printer import text_chunks
 from kraftops.log.batch import Record
-from kraftops.memory import VARIABLE
+from kraftops.memory import Budget
 from kraftops.query.query import Query
 from tests.helpers.engine.choice import using
 from tests.helpers.logs.segments import IN
@@ -136,12 +136,9 @@ def test_max_bytes_shows_the_batches_that_lie_in_them(tmp_path: Path) -> None:
         assert not found.has_failed
 
 
-def test_batch_that_inflates_too_much_is_refused_and_the_next_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(VARIABLE, "40000")
+def test_batch_that_inflates_too_much_is_refused_and_the_next_is_read(tmp_path: Path) -> None:
     inflating = batch_bytes([Record(0, 0, None, bytes(1_000_000))], attributes=1)
-    query = Query(decoder="user", deep_iteration=True)
+    query = Query(decoder="user", deep_iteration=True, budget=Budget(40000))
 
     found = dump_bytes(inflating + TWO, tmp_path, query)
 

@@ -17,7 +17,7 @@ from kraftops.dump.summary.summary import Summary
 from kraftops.errors import SourceError, UsageError
 from kraftops.log.batch import CONTROL, Record
 from kraftops.log.log_file import LogFile
-from kraftops.memory import VARIABLE
+from kraftops.memory import Budget
 from kraftops.records.dialects import snake_case
 from tests.helpers.engine.choice import using
 from tests.helpers.logs.coordinators import messages
@@ -381,13 +381,10 @@ def test_salvage_of_an_undamaged_log_changes_nothing(path: Path) -> None:
         assert whole(path, salvage=True) == whole(path)
 
 
-def test_batch_that_inflates_too_far_is_damage(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(VARIABLE, "4000")
+def test_batch_that_inflates_too_far_is_damage(tmp_path: Path) -> None:
     inflating = batch_bytes([Record(0, 0, None, bytes(100_000))], attributes=1)
 
-    found = summary_of(inflating, tmp_path)
+    found = summary_of(inflating, tmp_path, budget=Budget(4000))
 
     assert "inflates beyond 1000 bytes" in found["damage"]["first"][0]["reason"]
 

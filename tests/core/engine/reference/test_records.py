@@ -6,7 +6,7 @@ from kraftops.engine.reference import records as room
 from kraftops.engine.reference.records import records, sized_records
 from kraftops.errors import DecodeError
 from kraftops.log.batch import HEADER_SIZE, Batch, Record, inflated
-from kraftops.memory import run_budget
+from kraftops.memory import USUAL
 from kraftops.records.long_text import LONG
 from tests.helpers.logs.costly_files import packed
 from tests.helpers.logs.segments import patched
@@ -15,7 +15,7 @@ from tests.helpers.logs.written import batch_bytes
 
 def read(data: bytes) -> list[Record]:
     batch = Batch(0, len(data), data)
-    return list(records(batch, batch.header, run_budget().meter()))
+    return list(records(batch, batch.header, USUAL.meter()))
 
 
 @pytest.mark.parametrize("codec", range(5))
@@ -38,7 +38,7 @@ def test_skipped_headers_take_no_record_away() -> None:
     many = tuple((b"h", None) for _ in range(300))
     data = batch_bytes([Record(0, 0, b"k", b"v", many), Record(1, 0, b"l", b"w", ((b"h", b"x"),))])
     header = (batch := Batch(0, len(data), data)).header
-    buffer, pos = inflated(batch, header, run_budget().meter())
+    buffer, pos = inflated(batch, header, USUAL.meter())
 
     whole = list(sized_records(buffer, pos, header))
 
@@ -75,16 +75,12 @@ def test_batch_without_a_whole_header_is_an_error() -> None:
     data = whole[: HEADER_SIZE - 1]
 
     with pytest.raises(DecodeError, match="a batch of 60 bytes is smaller than its header"):
-        list(
-            records(
-                Batch(0, len(data), data), Batch(0, len(whole), whole).header, run_budget().meter()
-            )
-        )
+        list(records(Batch(0, len(data), data), Batch(0, len(whole), whole).header, USUAL.meter()))
 
 
 def sized(data: bytes) -> list[tuple[Record, int]]:
     batch = Batch(0, len(data), data)
-    return list(sized_records(*inflated(batch, batch.header, run_budget().meter()), batch.header))
+    return list(sized_records(*inflated(batch, batch.header, USUAL.meter()), batch.header))
 
 
 @pytest.mark.parametrize("codec", range(5))
@@ -125,7 +121,7 @@ def test_few_records_are_read_of_a_damaged_batch_of_many(
         return read_one(*args, skips_headers=skips_headers)  # type: ignore[arg-type]
 
     monkeypatch.setattr(room, "read_record", counting)
-    found = records(batch := Batch(0, len(data), data), batch.header, run_budget().meter())
+    found = records(batch := Batch(0, len(data), data), batch.header, USUAL.meter())
     read_ones = [next(found) for _ in range(few)]
 
     with pytest.raises(DecodeError, match=f"record {few + 1} of {count}: no more are read"):

@@ -10,7 +10,7 @@ from kraftops.engine.reference.output import Output
 from kraftops.engine.reference.row_scan import RowScan, row_scan
 from kraftops.engine.scan_contract import MAX_OUTPUT, MAX_ROWS, NoteKind, Outcome, Request, Why
 from kraftops.log.batch import Batch, Record
-from kraftops.memory import run_budget
+from kraftops.memory import USUAL
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
 from kraftops.query.row import Row
@@ -36,7 +36,7 @@ def scanned(*batches: Batch, **asked: Any) -> tuple[list[dict[str, Any]], Outcom
     scan, _ = row_scan(
         Request("f", Query(**{"decoder": "user", "form": "json"} | asked)),
         output,
-        run_budget().meter(),
+        USUAL.meter(),
     )
     for each in batches:
         assert list(scan.batch(each)) == []
@@ -128,7 +128,7 @@ def test_messages_of_old_magics_are_rows() -> None:
 @pytest.mark.parametrize("form", ["json", "csv"])
 def test_scan_pauses_within_a_batch_when_there_is_enough_output(form: str) -> None:
     output = Output(marks=False)
-    scan, _ = row_scan(Request("f", Query(decoder="user", form=form)), output, run_budget().meter())
+    scan, _ = row_scan(Request("f", Query(decoder="user", form=form)), output, USUAL.meter())
     going = scan.batch(batch(bytes(MAX_OUTPUT), b"last"))
 
     next(going)
@@ -143,7 +143,7 @@ def test_scan_pauses_within_a_batch_when_there_is_enough_output(form: str) -> No
 class TestColumns:
     def scan(self, output: Output, *batches: Batch, **asked: Any) -> Outcome:
         query = Query(decoder="user", form="parquet", **asked)
-        scan, columns = row_scan(Request("f", query), output, run_budget().meter())
+        scan, columns = row_scan(Request("f", query), output, USUAL.meter())
         assert columns
         for each in batches:
             for _ in scan.batch(each):
@@ -172,7 +172,7 @@ class TestColumns:
     )
     def test_columns_are_full_by_rows_or_by_bytes(self, row: Row, most: int) -> None:
         _, columns = row_scan(
-            Request("f", Query(form="parquet")), Output(marks=False), run_budget().meter()
+            Request("f", Query(form="parquet")), Output(marks=False), USUAL.meter()
         )
         assert columns
         for _ in range(most - 1):
@@ -187,9 +187,7 @@ class TestColumns:
 
 
 def test_scan_of_rows_has_no_offsets_of_kafkas_text() -> None:
-    scan, columns = row_scan(
-        Request("f", Query(form="json")), Output(marks=False), run_budget().meter()
-    )
+    scan, columns = row_scan(Request("f", Query(form="json")), Output(marks=False), USUAL.meter())
 
     assert isinstance(scan, RowScan)
     assert (scan.first_offset, scan.last_offset, columns) == (None, None, None)

@@ -7,7 +7,7 @@ import pytest
 from kraftops.engine.reference.scan import ReferenceScan
 from kraftops.engine.scan_contract import NoteKind, Outcome, Request, Why
 from kraftops.log.batch import Batch, Record
-from kraftops.memory import run_budget
+from kraftops.memory import USUAL
 from kraftops.query.query import Query
 from tests.helpers.logs.written import batch_bytes
 
@@ -25,7 +25,7 @@ def test_call_ends_by_size_and_the_next_one_goes_on(form: str) -> None:
     data = batch_bytes([Record(n, 0, None, value) for n, value in enumerate(values)]) + batch(6)
     for marks in (False, True):
         query = replace(DEEP, form=form)
-        scan = ReferenceScan(Request("0.log", query, marks), run_budget().meter())
+        scan = ReferenceScan(Request("0.log", query, marks), USUAL.meter())
         made: list[Outcome] = []
         start = 0
         while not made or made[-1].why == Why.FULL:
@@ -47,7 +47,7 @@ def test_call_ends_by_size_and_the_next_one_goes_on(form: str) -> None:
 def test_call_ends_after_a_batch_with_a_note() -> None:
     damaged = batch(0)[:-1] + b"\xff"
     data = damaged + batch(2)
-    scan = ReferenceScan(Request("0.log", replace(DEEP, check=True)), run_budget().meter())
+    scan = ReferenceScan(Request("0.log", replace(DEEP, check=True)), USUAL.meter())
 
     first = scan.feed(data, 0, 0)
 
@@ -57,7 +57,7 @@ def test_call_ends_after_a_batch_with_a_note() -> None:
 
 
 def test_batch_without_a_header_is_a_failure() -> None:
-    scan = ReferenceScan(Request("0.log", DEEP), run_budget().meter())
+    scan = ReferenceScan(Request("0.log", DEEP), USUAL.meter())
 
     (outcome,) = scan.add(Batch(7, 20, bytes(16) + b"\2" + bytes(3)))
 

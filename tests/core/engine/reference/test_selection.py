@@ -7,7 +7,7 @@ import pytest
 from kraftops.engine.reference.selection import RowBuilder, is_shallow
 from kraftops.log import legacy
 from kraftops.log.batch import LOG_APPEND_TIME, Record, records
-from kraftops.memory import run_budget
+from kraftops.memory import USUAL
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
 from kraftops.query.row import Row
@@ -108,7 +108,7 @@ class TestLegacy:
     ) -> None:
         (batch,) = batches_of(message_bytes(record(3), magic))
         head = legacy.header(batch)
-        (message,) = legacy.records(batch, run_budget().meter())
+        (message,) = legacy.records(batch, USUAL.meter())
 
         found = RowBuilder("f", query()).legacy_row(batch, head, message)
 
@@ -118,7 +118,7 @@ class TestLegacy:
 
     def test_message_that_overruns_its_set_has_an_error(self) -> None:
         (batch,) = batches_of(message_bytes(record(3), 1))
-        (message,) = legacy.records(batch, run_budget().meter())
+        (message,) = legacy.records(batch, USUAL.meter())
         overrun = message._replace(overrun="it is too long")
 
         found = RowBuilder("f", query()).legacy_row(batch, legacy.header(batch), overrun)

@@ -14,7 +14,7 @@ from kraftops.image.verify.release import release_findings
 from kraftops.image.verify.replicas import replica_findings
 from kraftops.image.verify.verify import verify
 from kraftops.log.batch import Record
-from kraftops.memory import Budget, run_budget
+from kraftops.memory import USUAL, Budget
 from kraftops.tree.history_subjects import history_subject
 from kraftops.tree.layout import tree_of
 from kraftops.tree.node import leaves_by_raw_path
@@ -60,7 +60,7 @@ def test_flipped_bits_hurt_nobody(tmp_path: Path, seed: int) -> None:
 def test_batches_that_inflate_without_end_are_refused(tmp_path: Path, codec: int) -> None:
     """Earlier records count; nothing of that size is allocated."""
     topic = new_record("TopicRecord", topicId=uuid(1), name="a")
-    record = Record(1, 0, None, bytes(run_budget().batch))
+    record = Record(1, 0, None, bytes(USUAL.batch))
     inflating = batch_bytes([record], attributes=codec, leader_epoch=1)
     path = tmp_path / LOG.name
     path.write_bytes(log_bytes(log_batches([topic])) + inflating)
@@ -70,7 +70,7 @@ def test_batches_that_inflate_without_end_are_refused(tmp_path: Path, codec: int
     assert list(image.topic_ids) == ["a"]
     (finding,) = image.findings
     assert finding.code == DAMAGE
-    assert f"inflates beyond {run_budget().batch} bytes" in finding.text
+    assert f"inflates beyond {USUAL.batch} bytes" in finding.text
 
 
 def test_record_that_is_too_large_is_a_finding(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -241,7 +242,7 @@ class TestFiles:
 
     def test_unknown_dialect_is_refused(self) -> None:
         with pytest.raises(UsageError, match="no dialect 'latin'"):
-            load(REAL / "n431", dialect="latin")
+            load(REAL / "n431", new_image=partial(MetadataImage, "latin"))
 
 
 @contextmanager
@@ -519,7 +520,7 @@ class TestContinuity:
         with pytest.raises(SourceError, match="no record in it can be read"):
             load(path)
         with pytest.raises(SourceError, match="no record in it can be read"):
-            load(SHELL / "in/n431", dialect="kip-631-draft")
+            load(SHELL / "in/n431", new_image=partial(MetadataImage, "kip-631-draft"))
 
         path.write_bytes(b"".join([foreign, *segment(2, 1)]))
         assert names(load(path)) == {"1"}

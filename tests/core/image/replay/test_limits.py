@@ -7,7 +7,7 @@ from kraftops.image.replay import limits as room
 from kraftops.image.replay.limits import Limits, RecordSpan, readable_span, span_within
 from kraftops.image.state.store import InflatedBatch, inflated_batch
 from kraftops.log.batch import Record
-from kraftops.memory import run_budget
+from kraftops.memory import USUAL
 from tests.helpers.logs.segments import batches_of
 from tests.helpers.logs.written import batch_bytes
 
@@ -16,7 +16,7 @@ def batch_of(*records: tuple[int, int]) -> InflatedBatch:
     """Return a batch of records with these offsets and times."""
     raw = batch_bytes([Record(offset, time, None, b"x") for offset, time in records])
     (batch,) = batches_of(raw)
-    return inflated_batch(batch, run_budget().meter())
+    return inflated_batch(batch, USUAL.meter())
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from kraftops.log.batch import Record
-from kraftops.memory import run_budget
+from kraftops.memory import LEAST
 from kraftops.server.loader.contract import DiskFolder
 from kraftops.server.loader.metadata_log import foretell_metadata_log
 from kraftops.server.metadata_log.content import LogContent
@@ -344,12 +344,12 @@ def test_directories_of_registered_brokers_are_known(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("codec", range(1, 5))
 def test_batch_that_inflates_without_end_is_damage(tmp_path: Path, codec: int) -> None:
-    record = Record(2, 0, None, bytes(run_budget().batch))
+    record = Record(2, 0, None, bytes(LEAST.batch))
     write_log(tmp_path, {0: [no_ops(0, 2), batch_bytes([record], attributes=codec)]})
 
     (damage,) = content(tmp_path).damage
 
-    assert f"inflates beyond {run_budget().batch} bytes" in damage.reason
+    assert damage.reason == f"the batch inflates beyond {LEAST.batch} bytes"
 
 
 def test_record_that_is_too_large_is_not_decoded(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from tests.helpers.nodes.lost_quorums import BEGINNING, VOTERS
 def mark(folder: Path, start: int, *batches: bytes, epoch: int = 0) -> RecoveryMark | None:
     snapshots = {(start, epoch): snapshot_bytes(*BEGINNING, end=5)} if start else {}
     log = read_partition(str(write_log(folder, {start: [*batches]}, snapshots)))
-    marks = RecoveryMarks(log.latest_snapshot, log.budget)
+    marks = RecoveryMarks(log.latest_snapshot)
     for _ in SoundBatches(log.segments).marks(marks.observe):
         pass
     return marks.newest

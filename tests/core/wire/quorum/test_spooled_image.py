@@ -8,6 +8,7 @@ from kraftops.errors import UsageError, WireError
 from kraftops.image.load.loading import limits_of
 from kraftops.image.replay.limits import Limits
 from kraftops.image.state.findings import DAMAGE
+from kraftops.image.state.image import MetadataImage
 from kraftops.log.batch import Batch
 from kraftops.log.streams import open_log
 from kraftops.wire.net.addresses import Address
@@ -42,7 +43,7 @@ def caught_up(offset: int) -> CaughtUp:
 
 
 def new(snapshot: SnapshotId | None = None, limits: Limits | None = None) -> SpooledImage:
-    return SpooledImage(Started(HERE, snapshot), limits or Limits(), None)
+    return SpooledImage(Started(HERE, snapshot), limits or Limits(), MetadataImage(), None)
 
 
 def read(image: SpooledImage, *events: Event) -> Started | CaughtUp | None:

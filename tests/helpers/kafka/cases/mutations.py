@@ -11,7 +11,7 @@ from kraftops.errors import DecodeError
 from kraftops.log import batch as v2
 from kraftops.log.batch import CODEC_MASK, CRC_START, HEADER_SIZE, LOG_OVERHEAD, Batch
 from kraftops.log.log_file import LogFile
-from kraftops.memory import run_budget
+from kraftops.memory import USUAL
 from tests.helpers.logs.written import batch_bytes, compress
 from tests.helpers.tools.corpus import DUMPS
 
@@ -78,7 +78,7 @@ def _records(rng: Random, batches: list[bytes]) -> None:
     if len(raw) <= HEADER_SIZE or batch.is_legacy:
         return
     try:
-        buffer, pos = v2.inflated(batch, batch.header, run_budget().meter())
+        buffer, pos = v2.inflated(batch, batch.header, USUAL.meter())
     except DecodeError:
         return
     codec = rng.randrange(5)
