@@ -71,9 +71,10 @@ class ExaminedOptions:
 
         def skip(error: KraftopsError) -> None:
             skipped.append(error)
-            terminal.failure(error)
+            terminal.error(error.message, code=error.code)
 
-        return opened_sources(self.directories, skip, takes_damaged=True)
+        # Archives of empty disks have no log directory.
+        return opened_sources(self.directories, skip, takes_damaged=True, left_out={"no-log"})
 
     @property
     def is_live(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -18,7 +19,12 @@ from kraftops_terminal.escaping import escaped
 from kraftops_terminal.findings import finding_blocks
 
 if TYPE_CHECKING:
+    from kraftops.errors import KraftopsError
+    from kraftops.findings.finding import Finding
     from kraftops.recovery.partitions.comparison import Comparison
+
+_LEFT_OUT = frozenset({"no-archive", "no-log", "no-room", "not-found", "unreadable"})
+"""Codes of refusals of one name, beside which the others can be compared."""
 
 
 @tool_command(
@@ -32,17 +38,30 @@ if TYPE_CHECKING:
 @FORM
 def compare(terminal: Terminal, /, names: tuple[str, ...]) -> int:
     from kraftops.checkup.examination import Examination
-    from kraftops.findings.finding import HAS_FINDINGS
+    from kraftops.findings.finding import HAS_FINDINGS, worst_first
     from kraftops.recovery.answer import COMPARE
     from kraftops.recovery.node_copies import opened_sources
-    from kraftops.recovery.partitions.comparison import compare_disks
+    from kraftops.recovery.partitions.comparison import compare_disks, left_out
     from kraftops.server.nearby import log_directories_in
 
+    findings: list[Finding] = []
+
+    def skip(error: KraftopsError) -> None:
+        if isinstance(error, RecoveryRefused):
+            findings.append(left_out(error))
+        else:
+            terminal.failure(error)
+
     paths = [path for name in names for path in log_directories_in(name)]
-    with opened_sources(paths, terminal.failure) as sources:
-        for finding in Examination(sources=sources).identities.findings:
+    with opened_sources(paths, skip, left_out=_LEFT_OUT) as sources:
+        identities = Examination(sources=sources).identities
+        foreign = [mistake.directory.path for mistake in identities.mistakes]
+        sound = [source for source in sources if source.folder not in foreign]
+        for finding in identities.findings if not sound else ():
             raise RecoveryRefused("no-identity", str(finding), finding.remedy)
-        answered = compare_disks(sources)
+        answered = compare_disks(sound)
+    findings += [*identities.findings, *answered.findings]
+    answered = replace(answered, findings=worst_first(findings))
     print_answer(terminal, COMPARE.fields, answered, lambda: _text(terminal.console, answered))
     return 0 if answered.is_safe else HAS_FINDINGS
 

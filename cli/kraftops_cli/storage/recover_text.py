@@ -37,18 +37,19 @@ def copies_text(console: Console, comparison: Comparison) -> Iterator[str]:
     if comparison.of_other_content:
         differing = ", ".join(sorted(comparison.of_other_content))
         yield escaped(f"Copy none of {differing} over another: their records differ.") + "\n"
-    yield (
-        f"{comparison.equal_count} other copies are equal, by epochs, ends, and the bytes of the "
-        "first and last batch, or the only ones, whose batches were not read.\n"
-    )
+    if read := comparison.equal_count - comparison.unread_count:
+        yield (
+            f"{read} other copies are equal, by epochs, ends, and the bytes of the first and last "
+            "batch, or the only ones, whose batches were not read.\n"
+        )
     if comparison.unread_count:
         yield (
-            f"Of {comparison.unread_count} of these, packed without logs, only epochs and ends are "
-            "known, not whether they lack what is before.\n"
+            f"{comparison.unread_count} other copies, packed without logs, are equal by epochs and "
+            "ends, or the only ones; whether they lack what is before is unknown.\n"
         )
     yield "\n"
     # A copy without logs that seems equal may lack its start: whoever leads, cuts the others' too.
-    is_unsure = comparison.of_other_content or comparison.unread_count
+    is_unsure = comparison.of_other_content or comparison.unread_count or comparison.is_partial
     is_ordered = comparison.has_order and not is_unsure
     title = "Brokers, in order of start" if is_ordered else "Brokers"
     yield table_text(console, table_of(BROKER, comparison.brokers, title))

@@ -65,6 +65,8 @@ class VerifyOptions:
     options=VerifyOptions,
 )
 def verify(terminal: Terminal, options: VerifyOptions) -> int:
+    from kraftops.checkup.copies_check import with_intact_copies
+    from kraftops.checkup.examination import Examination
     from kraftops.image.verify.nodes import verify_nodes
     from kraftops.storage.config.host import LocalKafka
     from kraftops.storage.logdirs.node import read_node
@@ -79,7 +81,7 @@ def verify(terminal: Terminal, options: VerifyOptions) -> int:
     verified = verify_nodes(
         nodes, options.cluster_id, resolves=options.resolve, is_here=options.here, target=target
     )
-    findings = [*refused, *verified.findings]
+    findings = [*refused, *with_intact_copies(verified.findings, Examination(kafkas))]
     answered = VerifyAnswer(
         verified_nodes(nodes, verified.releases, findings), worst_first(findings)
     )

@@ -10,6 +10,7 @@ from functools import partial
 
 from kraftops.answers.fields import Answer, parts, text
 from kraftops.checkup.checks import CheckRun, Status
+from kraftops.checkup.copies_check import with_intact_copies
 from kraftops.checkup.examination import Examination
 from kraftops.checkup.joining import joined
 from kraftops.display.columns import Column, Styled, folded
@@ -126,6 +127,9 @@ def diagnosis_of(
     findings = [finding for run in runs for finding in run.findings]
     torn = [finding for finding in findings if finding.code == BAD_ARCHIVE]
     findings = [doubted(finding, torn) if finding.is_severe else finding for finding in findings]
+    was_compared = any(run.check.name == "copies" and run.status is Status.DONE for run in runs)
+    if was_compared:
+        findings = with_intact_copies(findings, examination)
     causes = joined((_runnable(finding, fill) for finding in findings), node_of)
     selected = [cause for cause in causes if selection.takes(cause)]
     return Diagnosis(selected, runs, len(causes) - len(selected))

@@ -161,13 +161,19 @@ def _starts(examination: Examination) -> Iterator[Finding]:
             yield from target_findings(node, assumed)
         if not (node.is_broker and examination.identities.is_sound(node)):
             continue
+        # Archives of a cluster that runs are of several moments.
+        is_at_rest = not is_packed(node) or _was_clean(node)
+        if image and is_at_rest and (is_whole or is_packed(node)):
+            yield from older_disks(node, image)
         if is_whole and image:
-            if not is_packed(node):  # Archives of a cluster that runs are of several moments.
-                yield from older_disks(node, image)
             yield from assignment_findings(node, image, examination.nodes)
         if not (is_whole and examination.is_deep):
             release = assumed.newest.release.name
             yield from loading_findings(node, image, release, LIGHT_BYTES, is_whole=is_whole)
+
+
+def _was_clean(node: Node) -> bool:
+    return all(directory.plan.was_clean for directory in node.data_directories)
 
 
 def _unidentified(node: Node) -> Finding:

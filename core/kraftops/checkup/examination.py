@@ -20,7 +20,9 @@ from kraftops.log.files import METADATA_PARTITION
 from kraftops.memory import USUAL, Budget
 from kraftops.parallel.background import BackgroundCall
 from kraftops.reassign.access import ClusterAccess
-from kraftops.recovery.node_copies import LogSource
+from kraftops.recovery.node_copies import LogSource, sources_of
+from kraftops.recovery.partitions.comparison import Comparison, compare_disks
+from kraftops.recovery.refusal import RecoveryRefused
 from kraftops.server.log_directory import LogDirectory, read_log_directory
 from kraftops.storage.config.host import LocalKafka
 from kraftops.storage.config.nearby import configurations_in, moved
@@ -209,6 +211,31 @@ class Examination:
                 and all(directory.plan.was_clean for directory in node.data_directories)
             )
         ]
+
+    @cached_property
+    def compared_sources(self) -> list[LogSource]:
+        """The log directories whose copies are compared, of nodes with their own identity."""
+        identified = {
+            directory.path
+            for node in self.comparable
+            for directory in node.directories
+            if node.config.node_id != UNKNOWN_NODE and self.identities.is_sound(node)
+        }
+        sources = [source for source in self.alone if source.folder in identified]
+        for node in filter(self.identities.is_sound, self.named):
+            if node in self.comparable or not is_packed(node):
+                sources += sources_of(node.config)
+        return sources
+
+    @cached_property
+    def comparison(self) -> Comparison | None:
+        """The copies of partitions on all nodes; None without any, as of controllers."""
+        try:
+            return compare_disks(self.compared_sources, is_deep=self.is_deep)
+        except RecoveryRefused as refusal:
+            if refusal.code != "no-partitions":
+                raise
+            return None
 
     @cached_property
     def directories(self) -> list[tuple[Node, LogDirectory]]:

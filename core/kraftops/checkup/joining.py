@@ -50,6 +50,8 @@ _CAUSES_IN_PLACE: Mapping[str, frozenset[str]] = {
     "missing-partition": frozenset({"start-refused", "no-topic-id"}),
     # What a start cuts is the rest of what is missing.
     "start-cuts-log": frozenset({"missing-end"}),
+    # A batch that is cut off has the first of them.
+    "missing-offsets": frozenset({"bad-batch"}),
     # Of a place is what only a refused copy has.
     "records-cut": frozenset({"start-refused"}),
 }
@@ -82,8 +84,13 @@ _RANKS = {code: rank for rank, code in enumerate(_FIRST)}
 _HAPPENED = frozenset({"incident", "unclean-elections"})
 """Codes of what happened: one in the same log has nothing to do with another."""
 
-_BY_CURE = frozenset({"bad-configuration", "missing-partition", "records-cut"})
-"""Codes of which two may need opposite cures, or other brokers first."""
+_BY_CURE = frozenset(
+    {
+        *("bad-batch", "bad-configuration", "missing-end", "missing-offsets", "missing-partition"),
+        *("missing-start", "records-cut"),
+    }
+)
+"""Codes of which two may need opposite cures, other brokers first, or another copy."""
 
 NodeOf = Callable[[str], int | None]
 """Returns the id of the node that a path belongs to."""
@@ -114,6 +121,11 @@ def joined(findings: Iterable[Finding], node_of: NodeOf) -> list[Finding]:
         return (
             (other.code in _CAUSES_ANYWHERE.get(code, ()) and nodes[id(finding)] not in lossy)
             or (_is_put_back(other) and _waits_for(other, partitions[id(other)], finding))
+            or (
+                _is_replaced(other)
+                and code == "records-cut"
+                and finding.place.partition_name in partitions[id(other)]
+            )
             or (other.code in _CAUSES.get(code, ()) and nodes[id(other)] == nodes[id(finding)])
             or (
                 other.code in _CAUSES_IN_PLACE.get(code, ())
@@ -145,7 +157,12 @@ def joined(findings: Iterable[Finding], node_of: NodeOf) -> list[Finding]:
 
 
 def _is_put_back(finding: Finding) -> bool:
-    """Tell whether a partition is missing, and its directory lies beside: it has a command."""
+    """Tell whether a partition is missing, and its directory lies elsewhere, as evidence tells."""
+    return _is_replaced(finding) and bool(finding.evidence)
+
+
+def _is_replaced(finding: Finding) -> bool:
+    """Tell whether a partition is missing, and commands put it back, or another copy there."""
     return finding.code == MISSING_PARTITION and bool(finding.commands)
 
 

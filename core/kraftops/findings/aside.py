@@ -13,7 +13,17 @@ def aside_of(directory: str) -> str:
     return f"{path if has_name else os.path.abspath(path)}.aside"
 
 
+def new_folder(directory: str, name: str) -> str:
+    """Return words of a shell for a new folder of a name in the one beside a log directory.
+
+    Each command has its own: what an earlier one put there under the same name stays.
+    """
+    return f'"$(mktemp -d {shlex.quote(os.path.join(aside_of(directory), name))}.XXXXXX)"'
+
+
 def aside_command(directory: str, name: str) -> str:
     """Return the command that moves something in a log directory beside it."""
-    aside = shlex.quote(f"{aside_of(directory)}/")
-    return f"mkdir -p {aside} && mv {shlex.quote(os.path.join(directory, name))} {aside}"
+    place = shlex.quote(os.path.join(directory, name))
+    return (
+        f"mkdir -p {shlex.quote(aside_of(directory))} && mv {place} {new_folder(directory, name)}"
+    )

@@ -11,7 +11,7 @@ from functools import cache
 from types import MappingProxyType
 
 from kraftops.fileio.packaged import packaged_text
-from kraftops.findings.aside import aside_of
+from kraftops.findings.aside import aside_of, new_folder
 from kraftops.findings.finding import Finding, Place, Severity
 
 # No command: a broker that starts without the directory before another one leads may lead with an
@@ -114,9 +114,9 @@ def with_cure(finding: Finding, partition: str) -> Finding:
         "partition": partition,
         "directory": place.directory,
         "aside": aside_of(place.directory),
-        "kept": os.path.join(aside_of(place.directory), os.path.basename(partition)),
     }
     quoted = {name: shlex.quote(path) for name, path in paths.items()}
+    quoted["kept"] = new_folder(place.directory, os.path.basename(partition or place.path))
     commands = tuple(command.format_map(quoted) for command in row.commands)
     return replace(finding, cure=finding.cure or row.cure, commands=commands)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -79,12 +79,16 @@ def sources_of(config: ServerConfig, name: str | None = None) -> Iterator[LogSou
 
 @contextmanager
 def opened_sources(
-    names: Sequence[str], on_skipped: OnSkipped, *, takes_damaged: bool = False
+    names: Sequence[str],
+    on_skipped: OnSkipped,
+    *,
+    takes_damaged: bool = False,
+    left_out: Container[str] = (),
 ) -> Iterator[list[LogSource]]:
     """Yield the log directories of each name; archives are open as long as the context lasts.
 
-    *takes_damaged* reads what is left of damaged archives; the rest goes to *on_skipped*, and so do
-    archives without a log directory, as of empty disks, if another name has one.
+    *takes_damaged* reads what is left of damaged archives; the rest goes to *on_skipped*. So do
+    refusals of names with a code of *left_out*, if another name has a log directory.
 
     Raises:
         RecoveryRefused: a file or directory does not exist.
@@ -92,18 +96,19 @@ def opened_sources(
     """
     with ExitStack() as stack:
         sources: list[LogSource] = []
-        empty: list[RecoveryRefused] = []
+        refusals: list[RecoveryRefused] = []
         for name in names:
             try:
                 sources += _sources(name, stack, on_skipped, takes_damaged=takes_damaged)
             except RecoveryRefused as refusal:
-                if not takes_damaged or refusal.code != "no-log":
+                if refusal.code not in left_out:
                     raise
-                empty.append(refusal)
-        if empty and not sources:
-            raise empty[0]
-        for error in empty:
-            on_skipped(RecoveryRefused(error.code, f"{error.message}: it is left out"))
+                refusals.append(refusal)
+        if refusals and not sources:
+            raise refusals[0]
+        for skipped in refusals:
+            text = f"{skipped.message}: it is left out"
+            on_skipped(RecoveryRefused(skipped.code, text, skipped.hint))
         yield sources
 
 

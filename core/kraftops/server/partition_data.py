@@ -1,14 +1,22 @@
-"""Records and bytes in the directory of a partition, from file names and the last segment."""
+"""Records and bytes of a partition and its segments, by file names, indexes and last batches."""
 
 from __future__ import annotations
+
+import os
+from contextlib import suppress
 
 from kraftops.errors import KraftopsError
 from kraftops.findings.finding import Stake
 from kraftops.log.batch import HEADER_SIZE, Batch
+from kraftops.log.files import FileKind
 from kraftops.log.indexes import OffsetIndex
 from kraftops.log.log_file import LogFile
+from kraftops.server.loader.batches import whole_heads
 from kraftops.server.metadata_log.files import Segment
 from kraftops.server.metadata_log.log import read_partition
+from kraftops.server.partition_files import PartitionFiles, SegmentFiles
+
+_MOST_OFFSETS = (1 << 31) - 1  # of a segment: an index has 32 bits for them
 
 
 def partition_data_of(folder: str) -> Stake:
@@ -44,6 +52,42 @@ def _end(segment: Segment) -> tuple[int, int]:
         # Without a batch, zeros are what is left of a damaged file.
         is_preallocated = position > 0 and not any(log.read_at(position, min(rest, HEADER_SIZE)))
     return end, rest if is_preallocated else 0
+
+
+def is_cut_short(files: PartitionFiles, segment: SegmentFiles) -> bool:
+    """Tell whether a segment has no bytes, or ends before the last batch that its index has.
+
+    Of a broker with 100,000 segments that is 800 kB to read. What is lost after that batch, up to
+    `index.interval.bytes`, a check of all bytes finds.
+    """
+    size, index = files.size_of(segment.log), segment.indexes.get(FileKind.INDEX)
+    if not size or index is None or not files.size_of(index):
+        return not size
+    try:
+        with files.open(index) as file:
+            return OffsetIndex(file, segment.base_offset).last().position >= size
+    except KraftopsError:
+        return False  # the loading tells of an index without a whole entry
+
+
+def segment_end(files: PartitionFiles, segment: SegmentFiles) -> int:
+    """Return the offset after the whole batches of a segment."""
+    assert files.folder
+    position = files.size_of(segment.log)
+    while position > 0:
+        position = _position_before(files, segment, position)
+        heads = whole_heads(files.folder, os.path.basename(segment.log), position)
+        if ends := [batch.last_offset + 1 for batch in heads]:
+            return max(ends)
+    return segment.base_offset
+
+
+def _position_before(files: PartitionFiles, segment: SegmentFiles, position: int) -> int:
+    """Return the last position before another one that the offset index has; 0 without one."""
+    with suppress(KraftopsError, KeyError), files.open(segment.indexes[FileKind.INDEX]) as file:
+        index = OffsetIndex(file, segment.base_offset)
+        return index.last_up_to(segment.base_offset + _MOST_OFFSETS, position - 1).position
+    return 0
 
 
 def position_near_end(log: LogFile, segment: Segment) -> int:

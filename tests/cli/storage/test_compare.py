@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+import struct
 import subprocess
 import tarfile
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from kraftops.recovery.partitions.losses import LossTotal
 from kraftops_cli.storage.compare import compare
 from tests.helpers.logs.metadata_logs import no_ops, write_log
 from tests.helpers.nodes.broker_disks import ORDERS, broker_disk
@@ -105,12 +107,54 @@ def test_exchanged_meta_properties_are_named_instead_of_cures_of_copies(tmp_path
 
 def test_old_copy_of_a_disk_is_not_merged_with_the_other(tmp_path: Path) -> None:
     disks = two_disks(tmp_path)
+    alone = compared(tmp_path, *disks, code=2)
     shutil.copytree(disks[1], tmp_path / "old/data")
 
-    done = storage(tmp_path, "compare", *map(str, disks), "old/data")
+    answer = compared(tmp_path, *disks, Path("old/data"), code=2)
 
-    assert (done.code, done.text) == (3, "")
-    assert f"node 102 is given twice: orders-0 is in {disks[1]} and in old/data" in done.err
+    (finding,) = answer["findings"]
+    assert (finding["code"], finding["severity"]) == ("directory-id-twice", "risk")
+    text = f"node 102 is given twice: orders-0 is in {disks[1]} and in old/data, which is left out"
+    assert finding["text"] == text
+    assert answer["losses"] == alone["losses"]
+
+
+def test_copies_are_compared_beside_what_cannot_be(tmp_path: Path) -> None:
+    """Cures of a lost disk lead here, with the directories of all brokers."""
+    disks = two_disks(tmp_path)
+    whole = compared(tmp_path, *disks, code=2)
+    empty, file, absent = (tmp_path / name for name in ("empty", "file", "absent"))
+    empty.mkdir()
+    file.touch()
+
+    answer = compared(tmp_path, empty, *disks, file, absent, code=2)
+
+    codes = {finding["text"]: finding["code"] for finding in answer["findings"]}
+    assert codes == {
+        f"{empty} holds no metadata log: it is left out": "not-formatted",
+        f"{absent} does not exist: it is left out": "not-formatted",
+        f"cannot read {file}: empty file: it is left out": "unreadable",
+    }
+    assert answer["losses"] == whole["losses"]
+    text = storage(tmp_path, "compare", *map(str, (empty, *disks))).text
+    assert "Brokers, in order of start" not in text
+    assert compared(tmp_path, empty, code=3)["error"] == "no-log"
+
+
+def test_partition_in_two_directories_of_a_broker_leaves_the_others_compared(
+    tmp_path: Path,
+) -> None:
+    disks = two_disks(tmp_path)
+    again = broker_disk(tmp_path / "d2", 102, {"orders-0": [(0, 100)]}, noted=100)
+    for disk, end in ((disks[1], "Q"), (again, "g")):
+        meta = disk / "meta.properties"
+        meta.write_text(f"{meta.read_text()}directory.id={'A' * 21}{end}\n")
+
+    answer = compared(tmp_path, *disks, again, code=2)
+
+    assert [finding["code"] for finding in answer["findings"]] == ["partition-twice"]
+    assert {copy["partition"] for copy in answer["copies"]} == {0}
+    assert [loss["endOffset"] for loss in answer["losses"]] == [303]
 
 
 def test_records_below_the_high_watermark_that_no_copy_has_are_lost(tmp_path: Path) -> None:
@@ -174,11 +218,10 @@ def test_records_that_one_copy_lacks_inside_come_back_by_the_command(
     total = answer["lossTotal"]["text"]
     assert total.startswith("100 acknowledged records of orders-0 would be cut") == (number == 0)
     (command,) = finding["commands"]
-    subprocess.run(["sh", "-c", command], check=True)
+    for _ in range(2):  # others keep what they replace there, too
+        subprocess.run(["sh", "-c", command], check=True)
     assert [path.read_bytes() for path in segments] == [path.read_bytes() for path in intact]
-    assert len([*(tmp_path / "b101.aside/orders-0.replaced").glob("*.log")]) == 3 - (
-        code != "bad-batch"
-    )
+    assert len([*tmp_path.glob("b101.aside/*/orders-0/*.log")]) == 6 - (code != "bad-batch")
     assert compared(tmp_path, *disks, code=0)["findings"] == []
 
 
@@ -222,11 +265,49 @@ def test_log_start_that_no_broker_wrote_hides_records_of_all_copies(
         "take orders-0 out of log-start-offset-checkpoint of broker 101"
     )
     assert ("copy orders-0 of broker 102 over" in finding["cure"]) is is_short
-    aside = tmp_path / "b101.aside/orders-0"
-    shutil.copytree(disks[0] / "orders-0", aside)  # as other cures do
     subprocess.run(["sh", "-c", " && ".join(finding["commands"])], check=True)
     assert starts.read_text() == "0\n1\nothers 0 60\n"
     assert compared(tmp_path, *disks, code=0)["findings"] == []
+
+
+@pytest.mark.parametrize(("epoch", "loss_count"), [(9, 0), (1, 1)])
+def test_epochs_that_batches_contradict_cut_others_only_before_the_next_epoch_of_a_leader(
+    epoch: int, loss_count: int, tmp_path: Path
+) -> None:
+    """The metadata is in epoch 2: the next one removes later epochs from the leader's file."""
+    disks = [
+        broker_disk(tmp_path / f"b{n}", n, {"orders-0": [(0, 100)]}, noted=100) for n in (101, 102)
+    ]
+    write_log(disks[0], {0: [*BEGINNING, *ORDERS]})
+    (disks[0] / "orders-0/leader-epoch-checkpoint").write_text(f"0\n1\n{epoch} 0\n")
+
+    answer = compared(tmp_path, *disks, code=2 if loss_count else 0)
+
+    assert len(answer["losses"]) == loss_count
+
+
+def test_end_of_a_segment_before_the_last_that_is_gone_is_told(tmp_path: Path) -> None:
+    """Its index still leads to a batch there; a consumer would pass over it without an error."""
+    copies = {"orders-0": [(0, 100), (2, 150), (2, 220)]}
+    disks = [broker_disk(tmp_path / f"b{n}", n, copies, noted=220) for n in (101, 102)]
+    write_log(disks[0], {0: [*BEGINNING, *ORDERS]})
+    (first, second, _), _ = map(in_segments, disks)
+    size = first.stat().st_size
+    first.with_suffix(".index").write_bytes(struct.pack(">ii", 149, size))
+    second.unlink()
+
+    answer = compared(tmp_path, *disks, code=2)
+
+    (finding,) = answer["findings"]
+    assert (finding["code"], finding["node"]) == ("missing-offsets", 101)
+    assert "broker 101 lacks offsets 100 to 149, which broker 102 has" in finding["text"]
+
+
+def test_records_of_some_partitions_that_are_cut_whoever_leads_are_named() -> None:
+    total = LossTotal(3, 0, ("a-0", "b-0"), ("b-0",), (1, 2))
+
+    text = "3 acknowledged records of a-0, b-0 may be cut from brokers 1 and 2; those of b-0 would"
+    assert total.clause == text
 
 
 def test_disks_without_metadata_are_compared_alone(tmp_path: Path) -> None:

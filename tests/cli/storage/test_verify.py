@@ -83,7 +83,7 @@ def test_each_finding_is_a_line_with_its_cure(node: Path) -> None:
     assert done.err == "server.properties: node 1 was checked (Kafka 4.3, by its features)\n"
     command = f"kafka-storage format -c {PROPERTIES} -t {CLUSTER_ID} -g -N"
     cure = "move it, or use a directory below the mount point"
-    aside = "mkdir -p d1.aside && mv d1/lost+found d1.aside/"
+    aside = 'mkdir -p d1.aside && mv d1/lost+found "$(mktemp -d d1.aside/lost+found.XXXXXX)"'
     assert done.text.splitlines() == [
         f"stops: d2: it is not formatted; format it: {command} [not-formatted]",
         (
@@ -149,7 +149,7 @@ def test_json_of_findings(node: Path) -> None:
             "it is not the directory of a partition: a broker stops",
             Place(directory="d1", file="d1/lost+found"),
             "move it, or use a directory below the mount point",
-            ("mkdir -p d1.aside && mv d1/lost+found d1.aside/",),
+            ('mkdir -p d1.aside && mv d1/lost+found "$(mktemp -d d1.aside/lost+found.XXXXXX)"',),
         ),
         Finding(
             "ignored-key",
@@ -297,7 +297,8 @@ def test_newest_log_of_several_nodes_says_where_partitions_belong(tmp_path: Path
     done = storage(old, "verify", "-c", "2.properties", "-c", PROPERTIES)
 
     assert done.code == 2
-    assert f"{old}/d2/t-0: node 2 is not among the replicas [9] of t" in done.text
+    assert "its records are on broker 2, which sets them aside" in done.text
+    assert f"mv {old}/d2/t-0 {old}/d9/t-0" in done.text
 
 
 class _Node:

@@ -97,7 +97,8 @@ def test_refused_copy_is_mended_and_never_the_source_of_a_cure(
 
     (command,) = finding.commands
     assert finding.code == "start-refused"
-    assert command.endswith(f"mv {index} {cluster}/node-101/data.aside/orders-0/")
+    aside = f"{cluster}/node-101/data.aside/orders-0.XXXXXX"
+    assert command.endswith(f'mv {index} "$(mktemp -d {aside})"')
     assert ("records-cut" in {fact.source for fact in finding.evidence}) == is_newest
     cure = "mend the copy of orders-0 on broker 101" if is_newest else "move the index away"
     assert finding.cure.startswith(cure)
@@ -127,9 +128,14 @@ def test_exchanged_meta_properties_are_told_where_one_broker_alone_has_something
     assert "its content that of node 101" in findings[0].text
     exchange(*metas)
     (cluster / "node-103/data/mail-0").rename(cluster / "node-101/data/mail-0")
-    codes = {finding.code for finding in severe(cluster, 101, 103)}
-    assert "other-node-id" not in codes
-    assert "other-broker" in codes
+    findings = severe(cluster, 101, 103)
+    assert "other-node-id" not in {finding.code for finding in findings}
+    (missing,) = (finding for finding in findings if finding.code == "missing-partition")
+    assert missing.cure == "while both brokers are stopped, move it back from broker 101"
+    subprocess.run(["sh", "-c", *missing.commands], check=True)
+    assert not {"missing-partition", "other-broker"} & {
+        finding.code for finding in severe(cluster, 101, 103)
+    }
 
 
 def test_check_of_a_parent_checks_the_log_directories_in_it(cluster: Path) -> None:

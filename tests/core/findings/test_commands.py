@@ -119,7 +119,9 @@ def test_folder_for_copies_is_beside_a_log_directory_of_any_spelling(
         ).commands
     }
 
-    assert commands == {f"mkdir -p '{folder}.aside' && cp -a t-0 '{folder}.aside'/"}
+    assert commands == {
+        f"mkdir -p '{folder}.aside' && cp -a t-0 \"$(mktemp -d '{folder}.aside/t-0'.XXXXXX)\""
+    }
 
 
 def test_metadata_log_with_a_lost_end_is_not_emptied(tmp_path: Path) -> None:

@@ -21,7 +21,12 @@ from kraftops.findings.finding import Finding, Place, Severity, Stake, note_find
 from kraftops.image.load.loading import load_node_log
 from kraftops.image.state.findings import LATE_START
 from kraftops.image.state.image import MetadataImage
-from kraftops.image.verify.beside import MISSING_PARTITION, renamed_directories, with_directory
+from kraftops.image.verify.beside import (
+    MISSING_PARTITION,
+    PUT_BACK,
+    renamed_directories,
+    with_directory,
+)
 from kraftops.image.verify.directories import (
     NO_STRAYS,
     NO_TOPIC_ID,
@@ -33,11 +38,12 @@ from kraftops.image.verify.directories import (
     misplacement,
 )
 from kraftops.log.files import METADATA_PARTITION
-from kraftops.server.log_directory import LogDirectory
+from kraftops.server.loader.load_plan import FolderKind
+from kraftops.server.log_directory import LogDirectory, PartitionDirectory
 from kraftops.server.partition_files import TOPIC_ID
 from kraftops.storage.logdirs.node import Node
 from kraftops.storage.logdirs.proposals import write_command
-from kraftops.storage.verify.formatting import FormatEvidence, common_cluster_id
+from kraftops.storage.verify.formatting import UNLESS_NEWER, FormatEvidence, common_cluster_id
 from kraftops.storage.verify.metadata_start import lone_log_findings
 from kraftops.uuids import is_reserved, to_text
 
@@ -130,13 +136,13 @@ def _assignment_findings(
             # One that has lost its topic id is told of as such.
             own_id = partition.topic_id
             topic_id = own_id or image.topic_ids.get(partition.topic)
-            if topic_id and not partition.is_renamed:
-                present.add((topic_id, partition.number))
-            if own_id is None and is_forbidden(os.path.join(partition.path, TOPIC_ID)):
-                continue  # the loading tells it
             owner = DirectoryOwner(
                 node.config.node_id, directory.meta.directory_id if directory.meta else None
             )
+            if topic_id and (not partition.is_renamed or _is_taken(partition, image, owner)):
+                present.add((topic_id, partition.number))
+            if own_id is None and is_forbidden(os.path.join(partition.path, TOPIC_ID)):
+                continue  # the loading tells it
             misplaced = misplacement(image, owner, partition)
             if misplaced is None or misplaced.code == SET_ASIDE:
                 continue
@@ -149,6 +155,16 @@ def _assignment_findings(
     }
     elsewhere = _paths([directory for other in nodes for directory in other.directories])
     yield from missing_findings(node.config.node_id, node.directories, image, missing, elsewhere)
+
+
+def _is_taken(partition: PartitionDirectory, image: MetadataImage, owner: DirectoryOwner) -> bool:
+    """Tell whether a broker takes the copy of a move that was not finished as the partition's own.
+
+    It does so in the directory that the metadata has for it (`recoverAbandonedFutureLogs` of
+    `LogManager`, seen with 4.3.1), whether the other copy is there or not.
+    """
+    is_future = partition.kind is FolderKind.FUTURE
+    return is_future and misplacement(image, owner, partition) is None
 
 
 def missing_findings(
@@ -227,13 +243,10 @@ def _missing_partition(place: Place, where: str, partition: PartitionState) -> F
     others = _other_holders(partition, place.node)
     problem += ", in sync" if place.node in partition.isr else ", eligible to lead"
     problem += ": the broker makes an empty one"
-    cure = "put its directory back, or restore it from a copy"
+    cure = PUT_BACK
     if others:
         problem += f", and may lead the copies on {named('broker', others)}"
-        cure += (
-            f"; or start {named('broker', others)} first, if kafka-storage compare finds no newer"
-            " copy, and wait until it leads"
-        )
+        cure += f"; or start {named('broker', others)} first{UNLESS_NEWER} and wait until it leads"
     return Finding(MISSING_PARTITION, Severity.LOSS, problem, place, cure)
 
 

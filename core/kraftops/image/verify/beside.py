@@ -11,12 +11,14 @@ from dataclasses import replace
 from kraftops.engine.metadata_state import PartitionKey
 from kraftops.findings.finding import Evidence, Finding
 from kraftops.image.state.image import MetadataImage
-from kraftops.image.verify.directories import OTHER_DIRECTORY
+from kraftops.image.verify.directories import OTHER_BROKER, OTHER_DIRECTORY
 from kraftops.server.loader.load_plan import FolderKind, parse_folder_name
 from kraftops.server.log_directory import LogDirectory
 from kraftops.server.partition_files import topic_id_of
 
 MISSING_PARTITION = "missing-partition"
+PUT_BACK = "put its directory back, or restore it from a copy"
+"""The cure of a partition that is missing, and of which no other broker is in sync."""
 _FATES = {
     FolderKind.DELETED: "which the next start deletes",
     FolderKind.STRAY: "which a start leaves there",
@@ -67,8 +69,43 @@ def with_directory(finding: Finding, path: str | None) -> Finding:
     )
 
 
+def _with_strays(findings: Sequence[Finding]) -> list[Finding]:
+    """Return findings; of a partition that is missing, and on another broker, one with both.
+
+    Where others are in sync, they have what that broker has, and perhaps more.
+    """
+    strays = {
+        finding.place.partition_name: finding
+        for finding in findings
+        if finding.code == OTHER_BROKER
+    }
+    missing = {
+        finding: stray
+        for finding in findings
+        if finding.code == MISSING_PARTITION and finding.cure == PUT_BACK and not finding.commands
+        if finding.place.directory and (stray := strays.get(finding.place.partition_name))
+    }
+    return [
+        _moved_back(finding, missing[finding]) if finding in missing else finding
+        for finding in findings
+        if finding not in missing.values()
+    ]
+
+
+def _moved_back(missing: Finding, stray: Finding) -> Finding:
+    broker, path = stray.place.node, stray.place.path
+    return replace(
+        missing,
+        text=f"{missing.text}; its records are on broker {broker}, which sets them aside",
+        cure=f"while both brokers are stopped, move it back from broker {broker}",
+        commands=(shlex.join(("mv", path, missing.place.path)),),
+        evidence=(Evidence(path, stray.text),),
+    )
+
+
 def agreed(findings: Sequence[Finding]) -> list[Finding]:
     """Return findings without cures that contradict others: of what is put back, or moved away."""
+    findings = _with_strays(findings)
     cures: Mapping[str, Finding] = {
         finding.evidence[0].source: finding
         for finding in findings

@@ -48,6 +48,7 @@ from kraftops.server.loader.load_plan import (
 )
 from kraftops.server.loader.segment import MOST_BYTES
 from kraftops.server.log_directory import Duplicate, LogDirectory, duplicates
+from kraftops.server.partition_data import is_cut_short
 from kraftops.server.partition_files import PartitionFiles, partition_files
 from kraftops.storage.logdirs.node import Node
 
@@ -135,7 +136,7 @@ def _loading_findings(
             has_start = is_whole and settings.is_tiered is False
             # A start deletes it with all that it has (`LogManager.addLogToBeDeleted`).
             is_kept = kind is not FolderKind.DELETED and name not in misnamed
-            is_lacking = is_whole and _lacks_segment(files, settings)
+            is_lacking = is_whole and _lacks_records(files, settings)
             if is_kept and (is_lacking or _loses(start, directory, has_start=has_start)):
                 check = check_partition(path, directory, surroundings)
                 losses = [
@@ -237,12 +238,10 @@ def _topics(image: MetadataImage | None) -> Topics:
     return Topics(is_known=True, configs=configs, defaults={}, ids={}, names=image.topic_ids)
 
 
-def _lacks_segment(files: PartitionFiles, settings: TopicSettings) -> bool:
-    """Tell whether a segment before the last is empty, which only a cleaner leaves."""
+def _lacks_records(files: PartitionFiles, settings: TopicSettings) -> bool:
+    """Tell whether a segment before the last lacks its end; a cleaner may leave nothing of one."""
     is_compacted = "compact" in (settings.cleanup_policy or "")
-    return not is_compacted and any(
-        not files.size_of(segment.log) for segment in files.segments[:-1]
-    )
+    return not is_compacted and any(is_cut_short(files, segment) for segment in files.segments[:-1])
 
 
 def _loses(start: Start, directory: LogDirectory, *, has_start: bool) -> bool:

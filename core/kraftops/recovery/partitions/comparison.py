@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from kraftops.display.sizes import many, named
+from kraftops.display.sizes import first_names, many, named
 from kraftops.dump.check.findings import offsets_text
 from kraftops.engine.metadata_state import PartitionKey, PartitionState
 from kraftops.findings.finding import (
@@ -17,19 +18,22 @@ from kraftops.findings.finding import (
     Place,
     Severity,
     Stake,
+    stop_finding,
     worst_first,
 )
 from kraftops.image.load.loading import load_node_log
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.assignments import missing_findings, replicas_on
+from kraftops.image.verify.beside import agreed
 from kraftops.image.verify.directories import (
+    OTHER_BROKER,
     OTHER_NAME,
     DirectoryOwner,
     is_misnamed,
     misplaced_finding,
     misplacement,
 )
-from kraftops.recovery.log_copy import partition_folder, read_log
+from kraftops.recovery.log_copy import LogCopy, partition_folder, read_log
 from kraftops.recovery.node_copies import LogSource
 from kraftops.recovery.partitions.content import (
     BAD_BATCH,
@@ -47,7 +51,7 @@ from kraftops.recovery.partitions.copies import (
     newest_by_broker,
     newest_of,
 )
-from kraftops.recovery.partitions.disk import BrokerDisk, read_disks
+from kraftops.recovery.partitions.disk import BrokerDisk, read_disk
 from kraftops.recovery.partitions.losses import (
     UNKNOWN_LEADERS,
     Assignment,
@@ -60,6 +64,7 @@ from kraftops.recovery.partitions.losses import (
     total_of,
 )
 from kraftops.recovery.partitions.start_order import (
+    NO_ORDER,
     WHILE_STOPPED,
     best_copies,
     replacement,
@@ -69,12 +74,19 @@ from kraftops.recovery.refusal import RecoveryRefused
 from kraftops.server.partition_files import deleted_segments, partition_files
 
 MISSING_END, CONTENT_DIFFERS = "missing-end", "content-differs"
+PARTITION_TWICE = "partition-twice"
+_OF_DIRECTORIES = frozenset(
+    {"directory-id-twice", "not-formatted", "other-node-id", PARTITION_TWICE, "unreadable"}
+)
+_SHOWS_NOTHING = frozenset({"no-identity", "no-log", "not-found"})
+"""Codes of refusals of what has no log directory with an identity."""
 _CONSEQUENCES = {
     # `UnifiedLog.maybeIncrementLogStartOffset`, by the answers to a follower's fetches (4.3.1)
     MISSING_START: "if it leads, the others raise the start of their logs to its, and lose them",
     MISSING_OFFSETS: "if it leads, consumers pass over them without an error",
     BAD_BATCH: "if it leads, consumers and followers stop there",
 }
+_BY_ENDS = "By epochs and ends alone, no records of the given copies would be cut"
 _ELR_FEATURE = "eligible.leader.replicas.version"
 
 
@@ -157,7 +169,9 @@ class Comparison:
         """The numbers of the losses; unknown without a metadata log."""
         severe = [finding for finding in self.findings if finding.is_severe]
         if not self.metadata_log or self.losses or not severe:
-            return total_of(self.losses) if self.metadata_log else UNKNOWN_LEADERS
+            total = total_of(self.losses) if self.metadata_log else UNKNOWN_LEADERS
+            is_read = self.losses or not (self.metadata_log and self.unread_count)
+            return total if is_read else total._replace(reason=_BY_ENDS)
         gone = next((finding.text for finding in severe if finding.code == MISSING_END), None)
         first, count = severe[0], many(len(severe), "finding")
         if first.code in (CONTENT_DIFFERS, OTHER_NAME):
@@ -172,6 +186,31 @@ class Comparison:
             return []
         best = best_copies(self.losses)
         return [replacement(copy, leaders, self.all_copies) for copy, leaders in best]
+
+    @property
+    def leaders(self) -> Mapping[str, Sequence[int]]:
+        """The brokers that may lead, by partition; of those whose copies would be cut."""
+        return {loss.copy.name: loss.leaders for loss in self.losses}
+
+    def keeping(self, best: PartitionCopy) -> Cure:
+        """Return what keeps the records of the best copy of a partition.
+
+        One that lacks its start must not lead at any time: Kafka elects preferred leaders by itself
+        (`auto.leader.rebalance.enable`).
+        """
+        copies = self.all_copies
+        may_lead = self.leaders.get(best.name, (best.broker,))
+        incomplete = [copy.broker for copy in copies if copy.name == best.name and copy.lacks(best)]
+        if not best.is_loaded:
+            return replacement(best, may_lead, copies)
+        if not self.has_order or incomplete:
+            targets = incomplete if self.has_order else may_lead
+            before = WHILE_STOPPED if self.has_order else NO_ORDER
+            cure = replacement(best, targets, copies)
+            return cure._replace(text=f"{before}, {cure.text}")
+        others = [broker for broker in may_lead if broker != best.broker]
+        before = f" before {named('broker', others)}" if others else ""
+        return Cure(f"start broker {best.broker}{before}, and wait until it leads")
 
     @property
     def all_copies(self) -> list[PartitionCopy]:
@@ -192,12 +231,16 @@ class Comparison:
 
     @property
     def unread_count(self) -> int:
-        """The number of copies without logs, as in archives, that seem equal to the newest."""
-        return sum(
-            compared.content == "not compared" and not compared.copy.bases and compared.copy.end > 0
-            for compared in self.copies
-            if compared not in self.differing
-        )
+        """The number of those without logs, as in archives: only their ends are known."""
+        unread = [
+            compared for compared in self.copies if not compared.copy.bases and compared.copy.end
+        ]
+        return sum(compared not in self.differing for compared in unread)
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether something that was named is not compared, or in doubt."""
+        return any(finding.code in _OF_DIRECTORIES for finding in self.findings)
 
     @property
     def is_safe(self) -> bool:
@@ -276,12 +319,18 @@ def _other_content(table: Comparison) -> Iterator[Finding]:
         )
 
 
-def _gone(copies: Iterable[ComparedCopy]) -> Iterator[Finding]:
-    """Yield what was committed, by the high watermarks that brokers noted, and is in no copy."""
+def _gone(copies: Iterable[ComparedCopy], missing: Sequence[Finding]) -> Iterator[Finding]:
+    """Yield what was committed, by the high watermarks that brokers noted, and is in no copy.
+
+    Of partitions that are *missing*, and lie elsewhere, what is to be put back is told.
+    """
+    put_back = {finding.place.partition_name for finding in missing if finding.commands}
     partitions: dict[str, list[PartitionCopy]] = defaultdict(list)
     for compared in copies:
         partitions[compared.copy.name].append(compared.copy)
     for name, of_partition in partitions.items():
+        if name in put_back:
+            continue
         end = max(copy.end for copy in of_partition)
         high_watermark = max(copy.high_watermark or 0 for copy in of_partition)
         if end < high_watermark and all(copy.is_end_exact for copy in of_partition):
@@ -329,26 +378,60 @@ def _incomplete(table: Comparison) -> Iterator[Finding]:
             )
 
 
-def _misnamed(disks: Iterable[BrokerDisk], image: MetadataImage) -> Iterator[Finding]:
-    """Yield the directories with the id of another topic, which are not copies of theirs."""
+def _misplaced(disks: Iterable[BrokerDisk], image: MetadataImage) -> Iterator[Finding]:
+    """Yield the directories of another topic, by their id, or of another broker."""
     for disk in disks:
         for partition in disk.directory.partitions():
             misplaced = misplacement(image, DirectoryOwner(disk.node_id, None), partition)
-            if misplaced and misplaced.code == OTHER_NAME:
+            if misplaced and misplaced.code in (OTHER_NAME, OTHER_BROKER):
                 path = disk.directory.path
                 yield misplaced_finding(disk.node_id, path, partition, misplaced)
 
 
-def _refuse_several(disks: Iterable[BrokerDisk]) -> None:
-    """Refuse an old copy of a disk beside another one: which is served is unknown."""
-    places: dict[tuple[int, str], str] = {}
+def _each_once(disks: Iterable[BrokerDisk]) -> tuple[list[BrokerDisk], list[Finding]]:
+    """Return each disk once, and the partitions that two disks of a broker have.
+
+    Of two with one identity, as a disk and its backup, the second is left out. Others are those of
+    a broker that does not start; of its copies the newest is compared.
+    """
+    kept, findings = list[BrokerDisk](), list[Finding]()
     for disk in disks:
-        for copy in disk.copies:
-            other = places.setdefault((disk.node_id, copy.name), disk.directory.path)
-            if other != disk.directory.path:
-                text = f"node {disk.node_id} is given twice: {copy.name} is in {other} and in"
-                hint = "name the directory that its broker starts with, and leave out the other"
-                raise RecoveryRefused("several-logs", f"{text} {disk.directory.path}", hint)
+        names = {copy.name for copy in disk.copies}
+        shared = [
+            (other, names & {copy.name for copy in other.copies})
+            for other in kept
+            if other.node_id == disk.node_id
+        ]
+        other, both = next(((other, both) for other, both in shared if both), (disk, set[str]()))
+        if not both:
+            kept.append(disk)
+            continue
+        place, first = disk.directory.path, other.directory.path
+        text = f"node {disk.node_id} is given twice: {first_names(sorted(both))}"
+        text += f" is in {first} and in {place}"
+        if _has_other_id(disk, other):
+            kept.append(disk)
+            cure = "move one of them away, as verify says"
+            findings.append(stop_finding(PARTITION_TWICE, text, Place(disk.node_id), cure))
+        else:
+            text += ", which is left out"
+            cure = "name the directory that its broker starts with, and leave out the other"
+            risk = Finding("directory-id-twice", Severity.RISK, text, Place(disk.node_id), cure)
+            findings.append(risk)
+    return kept, findings
+
+
+def _has_other_id(disk: BrokerDisk, other: BrokerDisk) -> bool:
+    ids = [meta.directory_id if (meta := one.directory.meta) else None for one in (disk, other)]
+    return None not in ids and ids[0] != ids[1]
+
+
+def left_out(refusal: RecoveryRefused, text: str = "") -> Finding:
+    """Return that a directory or an archive is not compared with the others."""
+    code, cure = "unreadable", "name its log directory, or an archive of that which can be read"
+    if refusal.code in _SHOWS_NOTHING:
+        code, cure = "not-formatted", "put its disk back, or name another copy of that"
+    return stop_finding(code, f"{refusal.message}{text}", Place(), cure)
 
 
 def _compared_partition(copies: Sequence[PartitionCopy], *, is_deep: bool) -> list[ComparedCopy]:
@@ -405,23 +488,22 @@ def compare_disks(sources: Sequence[LogSource], *, is_deep: bool = False) -> Com
 
     With *is_deep* all headers of batches are compared.
 
+    Those that cannot be read, or are given twice, are left out, and told.
+
     Raises:
-        RecoveryRefused: a directory does not exist.
-        RecoveryRefused: they are of several clusters, or two have the same partition of a node.
-        RecoveryRefused: none has a copy of a partition.
-        KraftopsError: a metadata log cannot be read.
+        RecoveryRefused: they are of several clusters.
+        RecoveryRefused: none has a copy of a partition, or can be read.
+        KraftopsError: the newest metadata log cannot be read any more.
     """
-    logs = [
-        read_log(source.name, partition_folder(source.folder, is_packed=source.is_packed))
-        for source in sources
-    ]
-    disks = read_disks(sources)
-    _refuse_several(disks)
+    logs, all_disks, refusals = _readable(sources)
+    disks, given_twice = _each_once(all_disks)
     clusters = {disk.cluster_id: disk.name for disk in disks if disk.cluster_id}
     if len(clusters) > 1:
         names = ", ".join(f"{name} of {cluster}" for cluster, name in sorted(clusters.items()))
         raise RecoveryRefused("other-cluster", f"the disks are of several clusters: {names}")
     if not any(disk.copies for disk in disks):
+        if refusals:
+            raise refusals[0]
         hint = "name log directories of brokers, with their meta.properties"
         raise RecoveryRefused("no-partitions", "none of the disks has a copy of a partition", hint)
     sound = [log for log in logs if not log.is_empty and not log.damage]
@@ -440,6 +522,7 @@ def compare_disks(sources: Sequence[LogSource], *, is_deep: bool = False) -> Com
         if loss.copy.name not in table.of_other_content
     ]
     has_elr = image.features.get(_ELR_FEATURE, (0,))[0] > 0
+    missing = [*_missing(disks, image), *_missing_alone(disks, image, assigned, led)]
     order = start_order([broker.broker for broker in table.brokers], lost, has_elr=has_elr)
     ranks = {broker: rank for rank, broker in enumerate(order or ())}
     return replace(
@@ -449,17 +532,38 @@ def compare_disks(sources: Sequence[LogSource], *, is_deep: bool = False) -> Com
         metadata_log=newest.name if newest else None,
         losses=lost,
         findings=worst_first(
-            [
-                *_misnamed(disks, image),
-                *_other_content(table),
-                *_gone(table.copies),
-                *_incomplete(table),
-                *_missing(disks, image),
-                *_missing_alone(disks, image, assigned, led),
-                *(finding for disk in disks for finding in disk.findings),
-            ]
+            agreed(
+                [
+                    *(left_out(refusal, ": it is left out") for refusal in refusals),
+                    *given_twice,
+                    *_misplaced(disks, image),
+                    *_other_content(table),
+                    *_gone(table.copies, missing),
+                    *_incomplete(table),
+                    *missing,
+                    *(finding for disk in disks for finding in disk.findings),
+                ]
+            )
         ),
     )
+
+
+def _readable(
+    sources: Iterable[LogSource],
+) -> tuple[list[LogCopy], list[BrokerDisk], list[RecoveryRefused]]:
+    """Return the metadata logs and disks of sources, and why others cannot be read."""
+    logs, disks, refusals = list[LogCopy](), dict[str, BrokerDisk](), list[RecoveryRefused]()
+    for source in sources:
+        try:
+            folder = partition_folder(source.folder, is_packed=source.is_packed)
+            log, disk = read_log(source.name, folder), read_disk(source)
+        except RecoveryRefused as refusal:
+            refusals.append(refusal)
+            continue
+        logs.append(log)
+        if disk:
+            disks.setdefault(os.path.realpath(disk.directory.path), disk)
+    return logs, [*disks.values()], refusals
 
 
 def _missing_alone(
@@ -470,9 +574,19 @@ def _missing_alone(
 ) -> Iterator[Finding]:
     """Yield the copies that are missing, and of which the given disks have no other."""
     missing: dict[int, dict[PartitionKey, PartitionState]] = defaultdict(dict)
-    present = {copy.name for copy in copies if not copy.is_missing}
+    # A copy of a broker that is not a replica is set aside there.
+    present = {
+        (copy.topic_id, copy.number)
+        for copy in copies
+        if copy.topic_id
+        and not copy.is_missing
+        and (
+            (key := (copy.topic_id, copy.number)) not in assigned
+            or copy.broker in assigned[key].state.replicas
+        )
+    }
     for copy in copies:
-        if copy.is_missing and copy.topic_id and copy.name not in present:
+        if copy.is_missing and copy.topic_id and (copy.topic_id, copy.number) not in present:
             key = copy.topic_id, copy.number
             missing[copy.broker][key] = assigned[key].state
     for broker, states in missing.items():

@@ -20,6 +20,7 @@ from kraftops.log.indexes import OffsetIndex
 from kraftops.recovery.partitions.copies import Hole, PartitionCopy
 from kraftops.server.loader.batches import has_wrong_checksum, whole_heads
 from kraftops.server.loader.contract import DiskFolder, LogBatch
+from kraftops.server.partition_data import segment_end
 from kraftops.server.partition_files import PartitionFiles, SegmentFiles, partition_files
 
 MISSING_OFFSETS, BAD_BATCH = "missing-offsets", "bad-batch"
@@ -59,19 +60,19 @@ def _gaps(copy: PartitionCopy, bases: Collection[int]) -> Iterator[Hole]:
     """Yield the offsets between two segments where other copies have one; a cleaner leaves gaps."""
     for base, following in pairwise(copy.bases):
         if base >= copy.cleaned and any(base < other < following for other in bases):
-            end = _segment_end(copy.place, base)
+            end = _end_of(copy.place, base)
             if end < following:
                 yield Hole(MISSING_OFFSETS, range(end, following))
 
 
-def _segment_end(path: str, base: int) -> int:
+def _end_of(path: str, base: int) -> int:
+    """Return the offset after the segment of a base offset; beyond all if it is gone meanwhile."""
     with suppress(SourceError):
         files = partition_files(path)
         for segment in files.segments:
             if segment.base_offset == base:
-                heads = _heads(files, segment, sys.maxsize)
-                return max((batch.last_offset + 1 for batch in heads), default=base)
-    return sys.maxsize  # it is gone meanwhile
+                return segment_end(files, segment)
+    return sys.maxsize
 
 
 def _damage(copy: PartitionCopy) -> Iterator[Hole]:

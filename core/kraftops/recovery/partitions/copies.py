@@ -7,11 +7,11 @@ The rules are those of Kafka's `LeaderEpochFileCache` and of the truncation of a
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from kraftops.dump.check.findings import Span, uncovered
-from kraftops.server.loader.text_files import EpochEntry
+from kraftops.server.loader.text_files import EpochEntry, LeaderEpochs
 
 MISSING_START = "missing-start"
 _ABOVE_ALL_EPOCHS = 1 << 31  # an epoch is an int32
@@ -46,7 +46,8 @@ class PartitionCopy:
         cleaned: the offset up to which its broker may have compacted it.
         end: the offset after the last record.
         is_end_exact: whether the end was read; without segments it is the lowest possible.
-        epochs: the leader epochs with their first offsets, in order.
+        epochs: the leader epochs with their first offsets, in order, as its batches have them.
+        false_epochs: those of its checkpoint that its batches contradict.
         high_watermark: what the broker noted of it; None where it noted none.
         time: the time of the newest record in ms; None where that was not read.
         next_producer_id: the id after the highest that its newest snapshot and batches have.
@@ -69,6 +70,7 @@ class PartitionCopy:
     end: int = 0
     is_end_exact: bool = True
     epochs: tuple[EpochEntry, ...] = ()
+    false_epochs: tuple[EpochEntry, ...] = ()
     high_watermark: int | None = None
     time: int | None = None
     next_producer_id: int = 0
@@ -100,6 +102,16 @@ class PartitionCopy:
         that a copy of the highest rank has all that was ever committed to any of them.
         """
         return self.epoch, self.end, -sum(len(hole.offsets) for hole in self.holes)
+
+    def as_leader(self, epoch: int) -> PartitionCopy:
+        """Return the copy as others see it once its broker leads, after the epoch of the metadata.
+
+        The epoch that begins then removes false ones that are not below it
+        (`LeaderEpochFileCache.assign`).
+        """
+        kept = [entry for entry in self.false_epochs if entry.epoch <= epoch]
+        epochs = LeaderEpochs((*self.epochs, *kept)).entries
+        return replace(self, epochs=epochs) if kept else self
 
     def lacks(self, other: PartitionCopy, code: str | None = None) -> list[range]:
         """Return the offsets of its holes that another copy has; of holes of one *code*, or all."""

@@ -45,7 +45,7 @@ from kraftops.server.loader.text_files import (
 from kraftops.server.loader.thrown import LoadError
 from kraftops.server.log_directory import LogDirectory, PartitionDirectory, read_log_directory
 from kraftops.server.metadata_log.files import Segment
-from kraftops.server.partition_data import position_near_end
+from kraftops.server.partition_data import is_cut_short, position_near_end, segment_end
 from kraftops.server.partition_files import PartitionFiles, SegmentFiles, partition_files
 
 _LARGEST_WHOLE = 16 << 20  # bytes; of a longer segment only the batches after its last index entry
@@ -75,37 +75,40 @@ def read_disks(sources: Iterable[LogSource]) -> list[BrokerDisk]:
     Raises:
         RecoveryRefused: a file cannot be read, or nothing names the broker of partitions.
     """
-    disks: dict[str, BrokerDisk] = {}
-    for source in sources:
-        directory = log_directory_of(source.folder)
-        real_path = os.path.realpath(directory)
-        if real_path in disks:
-            continue
-        log_directory = read_log_directory(directory)
-        meta = log_directory.meta
-        node_id = source.node_id if meta is None or meta.node_id is None else meta.node_id
-        if node_id is None:
-            # Beside a metadata log that was named alone may lie anything.
-            if directory == source.folder and has_partitions(directory):
-                raise _nameless(source.name)
-            continue
-        loads = [*read_copies(log_directory, node_id)]
-        damaged = [
-            damaged_checkpoint(checkpoint, directory).moved(
-                node=node_id, directory=None, file=os.path.join(directory, checkpoint.name)
-            )
-            for checkpoint in log_directory.plan.damaged
-        ]
-        disks[real_path] = BrokerDisk(
-            source.name,
-            log_directory,
-            node_id,
-            meta.cluster_id if meta else None,
-            tuple(copy for copy, _ in loads),
-            (*damaged, *(finding for _, findings in loads for finding in findings)),
-            source.is_packed,
+    disks = {os.path.realpath(log_directory_of(source.folder)): source for source in sources}
+    return [disk for source in disks.values() if (disk := read_disk(source))]
+
+
+def read_disk(source: LogSource) -> BrokerDisk | None:
+    """Return a log directory; None for a metadata log alone, beside which may lie anything.
+
+    Raises:
+        RecoveryRefused: a file cannot be read, or nothing names the broker of partitions.
+    """
+    path = log_directory_of(source.folder)
+    directory = read_log_directory(path)
+    meta = directory.meta
+    node_id = source.node_id if meta is None or meta.node_id is None else meta.node_id
+    if node_id is None:
+        if path == source.folder and has_partitions(path):
+            raise _nameless(source.name)
+        return None
+    loads = [*read_copies(directory, node_id)]
+    damaged = [
+        damaged_checkpoint(checkpoint, path).moved(
+            node=node_id, directory=None, file=os.path.join(path, checkpoint.name)
         )
-    return list(disks.values())
+        for checkpoint in directory.plan.damaged
+    ]
+    return BrokerDisk(
+        source.name,
+        directory,
+        node_id,
+        meta.cluster_id if meta else None,
+        tuple(copy for copy, _ in loads),
+        (*damaged, *(finding for _, findings in loads for finding in findings)),
+        source.is_packed,
+    )
 
 
 def _nameless(name: str) -> RecoveryRefused:
@@ -227,7 +230,7 @@ def _with_end(
 def _holes(
     copy: PartitionCopy, files: PartitionFiles, epochs: LeaderEpochs, directory: LogDirectory
 ) -> tuple[Hole, ...]:
-    """Return the start that is missing, and the segments without bytes before the last."""
+    """Return the start that is missing, and the ends of segments before the last."""
     holes = []
     if directory.is_topic_tiered(copy.topic) is False and epochs.entries:
         first_epoch = epochs.entries[0].start_offset
@@ -237,8 +240,10 @@ def _holes(
             holes.append(Hole(MISSING_START, range(expected[0], first)))
     for segment, following in pairwise(files.segments):
         # A cleaner may leave nothing of a segment.
-        if copy.cleaned <= segment.base_offset and not files.size_of(segment.log):
-            holes.append(Hole(MISSING_OFFSETS, range(segment.base_offset, following.base_offset)))
+        if copy.cleaned <= segment.base_offset and is_cut_short(files, segment):
+            end = segment_end(files, segment)
+            if end < following.base_offset:
+                holes.append(Hole(MISSING_OFFSETS, range(end, following.base_offset)))
     return tuple(holes)
 
 
@@ -252,6 +257,7 @@ def _with_last_batches(
         if files.size_of(segment.log) and (limit is None or segment.base_offset < limit)
     ]
     end, times, next_producer_id = files.segments[-1].base_offset, [], copy.next_producer_id
+    false_epochs = dict[EpochEntry, None]()
     assert files.folder
     for batch in _last_batches(files.folder, full[-1]) if full else ():
         if limit is not None and batch.last_offset >= limit:
@@ -259,7 +265,14 @@ def _with_last_batches(
         end = max(end, batch.last_offset + 1)
         times.append(batch.max_timestamp)
         next_producer_id = max(next_producer_id, batch.producer_id + 1)
-        if batch.leader_epoch > (epochs.latest if epochs.latest is not None else -1):
+        latest = epochs.latest if epochs.latest is not None else -1
+        wrong = [
+            entry
+            for entry in (epochs.entries if 0 <= batch.leader_epoch < latest else ())
+            if entry.epoch > batch.leader_epoch and entry.start_offset <= batch.base_offset
+        ]
+        false_epochs.update(dict.fromkeys(wrong))
+        if wrong or batch.leader_epoch > latest:
             epochs.assign(EpochEntry(batch.leader_epoch, batch.base_offset))
     end = end if limit is None else limit
     # The checkpoint is flushed before the records of its last epoch. A start drops epochs that
@@ -269,6 +282,7 @@ def _with_last_batches(
         copy,
         end=end,
         epochs=epochs.entries,
+        false_epochs=tuple(false_epochs),
         time=max(times, default=None),
         next_producer_id=next_producer_id,
     )

@@ -212,7 +212,7 @@ def _cut(copy: PartitionCopy, leader: PartitionCopy | None, epoch: int) -> int:
     A leader whose copy was not read may lack all of the epochs that the metadata do not know.
     """
     if leader is not None:
-        return common_end(copy, leader)
+        return common_end(copy, leader.as_leader(epoch))
     return min((start for later, start in copy.epochs if later > epoch), default=copy.end)
 
 
@@ -249,8 +249,8 @@ class LossTotal(NamedTuple):
     acknowledged: int | None = None
     possible: int | None = None
     partitions: tuple[str, ...] = ()
+    certain_partitions: tuple[str, ...] = ()
     brokers: tuple[int, ...] = ()
-    is_certain: bool = True
     is_at_least: bool = False
     reason: str = "No records of the given copies would be cut"
 
@@ -258,6 +258,11 @@ class LossTotal(NamedTuple):
         if not self.partitions:
             return self.reason
         return self.clause[:1].upper() + self.clause[1:]
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether records of some of the partitions would be cut whoever leads."""
+        return bool(self.certain_partitions) or not self.partitions
 
     @property
     def clause(self) -> str:
@@ -269,9 +274,12 @@ class LossTotal(NamedTuple):
         records = " and ".join(many(count, thing) for thing, count in counts.items() if count)
         if self.is_at_least:
             records = f"at least {records}" if records else "an unknown number of records"
-        verb = "would" if self.is_certain else "may"
+        verb = "would" if self.certain_partitions == self.partitions else "may"
         names, brokers = first_names(self.partitions), named("broker", self.brokers)
-        return f"{records} of {names} {verb} be cut from {brokers}"
+        text = f"{records} of {names} {verb} be cut from {brokers}"
+        if self.is_certain and verb == "may":
+            text += f"; those of {first_names(self.certain_partitions)} would"
+        return text
 
 
 UNKNOWN_LEADERS = LossTotal(
@@ -299,8 +307,8 @@ def total_of(table: Sequence[PartitionLoss]) -> LossTotal:
         acknowledged_count or (None if is_unknown else 0),
         possible_count,
         tuple(by_partition),
+        tuple(name for name, rows in by_partition.items() if any(row.is_certain for row in rows)),
         tuple(sorted({loss.copy.broker for loss in table})),
-        any(loss.is_certain for loss in table),
         any(not loss.copy.is_end_exact for loss in table),
     )
 

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from kraftops.display.sizes import named
-from kraftops.findings.aside import aside_of
+from kraftops.findings.aside import aside_of, new_folder
 from kraftops.findings.finding import Cure
 from kraftops.recovery.partitions.copies import PartitionCopy, more_complete, newest_of
 from kraftops.recovery.partitions.losses import PartitionLoss
@@ -89,9 +89,12 @@ def replacement(
     whole = [copy.broker for copy in hidden if _is_only_hidden(copy, best)]
     copied = [broker for broker in brokers if broker not in whole]
     steps = []
+    here = {copy.broker for copy in targets}
+    places = [f"over that of {named('broker', own)}"] if (own := sorted({*copied} & here)) else []
+    if absent := sorted({*copied} - here):
+        places.append(f"to {named('broker', absent)}, whose disks are not here")
     if copied:
-        over = f"over that of {named('broker', copied)}"
-        steps.append(f"copy {best.name} of broker {best.broker} {over}")
+        steps.append(f"copy {best.name} of broker {best.broker} {' and '.join(places)}")
     if hidden:
         of_brokers = named("broker", [copy.broker for copy in hidden])
         steps.append(f"take {best.name} out of {LOG_START} of {of_brokers}")
@@ -126,14 +129,11 @@ def _copy_command(best: PartitionCopy, target: PartitionCopy) -> str:
     torn: only a start without the marker cuts that off.
     """
     directory, name = os.path.split(target.place)
-    beside = os.path.join(aside_of(directory), name)
-    aside, new, old = map(
-        shlex.quote, (f"{aside_of(directory)}/", f"{beside}.new", f"{beside}.replaced")
-    )
+    aside, folder = shlex.quote(aside_of(directory)), new_folder(directory, name)
     source, place = shlex.quote(f"{best.place}/."), shlex.quote(target.place)
-    moves = [] if target.is_missing else [f"mv {place} {old}"]
-    steps = [f"mkdir -p {aside}", f"mkdir {new}", f"cp -a {source} {new}", *moves]
-    steps.append(f"mv {new} {place}")
+    steps = [f"mkdir -p {aside}", f"kept={folder}", f'cp -a {source} "$kept/new"']
+    steps += [] if target.is_missing else [f'mv {place} "$kept"']
+    steps.append(f'mv "$kept/new" {place}')
     if not best.was_clean:
         steps.append(f"rm -f {shlex.quote(os.path.join(directory, CLEAN_SHUTDOWN))}")
     return " && ".join(steps)

@@ -19,6 +19,9 @@ from kraftops.storage.logdirs.node import Node
 from kraftops.storage.logdirs.proposals import format_cure
 from kraftops.storage.verify.voter_logs import quorum_of
 
+UNLESS_NEWER = ", if kafka-storage compare finds no newer copy,"
+"""The condition of a cure that lets another broker lead, as long as its copies are not compared."""
+
 
 @dataclass(frozen=True)
 class FormatEvidence:
@@ -131,8 +134,8 @@ def _partitions_obstacle(lost: Mapping[str, Sequence[int]]) -> str:
     )
     if others:
         text += (
-            f"; or first start {named('broker', others)}, if kafka-storage compare finds no newer "
-            "copy, and format it when the metadata no longer has these partitions in sync here"
+            f"; or first start {named('broker', others)}{UNLESS_NEWER} and format it when the"
+            " metadata no longer has these partitions in sync here"
         )
     if alone:
         text += f"; no other broker is in sync with {first_names(alone, NAMES_IN_LINE)}"

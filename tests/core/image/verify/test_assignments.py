@@ -66,6 +66,17 @@ def test_no_empty_log_is_foretold_beside_a_directory_that_fails(tmp_path: Path) 
     assert "it has no leader until then" in alone.text
 
 
+def test_copy_of_a_move_is_taken_in_the_directory_that_the_metadata_has(tmp_path: Path) -> None:
+    """Whether the other copy is there or not; elsewhere the broker makes an empty one."""
+    node = two_directories(tmp_path, assigned(1, {1: D2}))
+    future = partition(node / "d2", f"t-1.{'a' * 32}-future")
+
+    assert found_by(node) == []
+    future.rename(node / "d1" / future.name)
+    (missing,) = found_by(node)
+    assert missing.code == "missing-partition"
+
+
 def stray(number: int, stake: Stake | None = None) -> Finding:
     place = Place(directory="d2", topic="t", partition=number)
     return Finding("other-broker", Severity.LOSS, "", place, stake=stake)
