@@ -86,7 +86,7 @@ def replacement(
     brokers = [leader for leader in sorted(leaders) if leader != best.broker]
     targets = [copy for copy in copies if copy.name == best.name and copy.broker in brokers]
     hidden = [copy for copy in targets if copy.hidden_to]
-    whole = [copy.broker for copy in hidden if _is_only_hidden(copy, best)]
+    whole = [copy.broker for copy in targets if _is_equal(copy, best)]
     copied = [broker for broker in brokers if broker not in whole]
     steps = []
     here = {copy.broker for copy in targets}
@@ -108,9 +108,10 @@ def _has_unknown_end(copy: PartitionCopy) -> bool:
     return copy.end > 0 and not (copy.bases or copy.is_end_exact)
 
 
-def _is_only_hidden(copy: PartitionCopy, best: PartitionCopy) -> bool:
-    """Tell whether a copy has all of the best one, and only its checkpoint hides the start."""
-    return len(copy.holes) == 1 and (copy.epoch, copy.end) == (best.epoch, best.end)
+def _is_equal(copy: PartitionCopy, best: PartitionCopy) -> bool:
+    """Tell whether a copy has all of the best one, if only a checkpoint may hide its start."""
+    is_whole = copy.is_loaded and not copy.is_missing and len(copy.holes) == bool(copy.hidden_to)
+    return is_whole and (copy.epoch, copy.end) == (best.epoch, best.end)
 
 
 def _reveal_command(copy: PartitionCopy) -> str:
