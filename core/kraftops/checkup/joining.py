@@ -63,7 +63,9 @@ _COPIES_OF: Mapping[str, frozenset[str]] = {
     ),
     **dict.fromkeys(("missing-end", "damaged-copies"), frozenset({"content-differs"})),
     # What such a copy lacks, others have, and would lose.
-    "missing-start": frozenset({"damaged-copies", "records-cut"}),
+    **dict.fromkeys(
+        ("checkpoint-differs", "missing-start"), frozenset({"damaged-copies", "records-cut"})
+    ),
 }
 """Codes of copies of one partition, and those that say what to do with all of them."""
 _BEFORE_ALL = frozenset(

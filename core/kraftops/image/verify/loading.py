@@ -42,6 +42,7 @@ from kraftops.image.verify.directories import (
 from kraftops.log.files import FileKind
 from kraftops.server.loader.load_plan import (
     HIGH_WATERMARK,
+    LOG_START,
     RECOVERY_POINT,
     FolderKind,
     PartitionLoad,
@@ -137,12 +138,14 @@ def _loading_findings(
             # A start deletes it with all that it has (`LogManager.addLogToBeDeleted`).
             is_kept = kind is not FolderKind.DELETED and name not in misnamed
             is_lacking = is_whole and _lacks_records(files, settings)
-            if is_kept and (is_lacking or _loses(start, directory, has_start=has_start)):
+            is_hiding = has_start and _hides_start(start, directory)
+            is_losing = is_lacking or is_hiding or _loses(start, directory, has_start=has_start)
+            if is_kept and is_losing:
                 check = check_partition(path, directory, surroundings)
                 losses = [
                     finding
                     for finding in check.findings
-                    if finding.severity is Severity.LOSS
+                    if (finding.severity is Severity.LOSS or _is_of_checkpoint(finding))
                     and finding.code != NO_TOPIC_ID  # the assignments tell that one
                     and (is_whole or finding.code != "missing-start")
                 ]
@@ -242,6 +245,24 @@ def _lacks_records(files: PartitionFiles, settings: TopicSettings) -> bool:
     """Tell whether a segment before the last lacks its end; a cleaner may leave nothing of one."""
     is_compacted = "compact" in (settings.cleanup_policy or "")
     return not is_compacted and any(is_cut_short(files, segment) for segment in files.segments[:-1])
+
+
+def _is_of_checkpoint(finding: Finding) -> bool:
+    return finding.code == "checkpoint-differs" and finding.is_severe
+
+
+def _hides_start(start: Start, directory: LogDirectory) -> bool:
+    """Tell whether a checkpoint hides records that nobody deleted: an epoch begins before it.
+
+    Retention and DeleteRecords cut the epochs with the log (`maybeIncrementLogStartOffset`).
+    """
+    outcome = start.outcome
+    if outcome is None or not (outcome.segments and outcome.epochs_read):
+        return False
+    name = directory.plan.folders[os.path.basename(start.path)]
+    log_start = directory.offset(LOG_START, name.topic, name.partition) or 0
+    first_epoch = min(entry.start_offset for entry in outcome.epochs_read)
+    return max(first_epoch, outcome.segments[0]) < log_start <= (outcome.end_offset or 0)
 
 
 def _loses(start: Start, directory: LogDirectory, *, has_start: bool) -> bool:

@@ -132,6 +132,30 @@ def test_empty_segment_before_others_is_a_loss(broker: Path) -> None:
     assert (finding.code, finding.severity) == ("missing-offsets", Severity.LOSS)
 
 
+def test_segment_that_ends_before_its_index_is_a_loss(broker: Path) -> None:
+    with (broker / "d2/plain-0" / f"{9:020}.log").open("r+b") as log:
+        log.truncate(400)
+
+    codes = {finding.code for finding in found(broker)}
+
+    assert codes <= {"bad-batch", "missing-offsets"}
+    assert codes
+
+
+def test_log_start_that_no_broker_wrote_is_a_risk(broker: Path) -> None:
+    """Where DeleteRecords has cut a log, its first epoch begins at the same offset."""
+    shutil.copytree(REAL / "stopped/cut-0", broker / "d2/cut-0")
+    checkpoint = broker / "d2/log-start-offset-checkpoint"
+    assert checkpoint.read_text().splitlines()[2:] == ["cut 0 8"]
+    assert found(broker) == []
+    checkpoint.write_text("0\n2\ncut 0 8\nplain 0 5\n")
+
+    (finding,) = found(broker)
+
+    assert (finding.code, finding.severity) == ("checkpoint-differs", Severity.RISK)
+    assert "plain-0: the log starts at 5, and the first epoch at 0" in finding.text
+
+
 def test_replica_that_a_start_deletes_loses_nothing(broker: Path) -> None:
     (broker / "d2/replication-offset-checkpoint").write_text("0\n1\ntxn 0 90\n")
     (broker / "d2/txn-0").rename(broker / f"d2/txn-0.{'0' * 32}-delete")
