@@ -18,19 +18,13 @@ from kraftops.findings.finding import (
 )
 from kraftops.image.state.findings import OPEN_TRANSACTION
 from kraftops.image.state.image import MetadataImage
-from kraftops.image.verify.directories import (
-    NO_STRAYS,
-    SET_ASIDE,
-    DirectoryOwner,
-    misplaced_finding,
-    misplacement,
-)
+from kraftops.image.verify.directories import OTHER_NAME
 from kraftops.java.hosts import host_text
 from kraftops.recovery.log_copy import LogCopy
 from kraftops.recovery.log_selection import ComparedLog
 from kraftops.recovery.metadata_records import PartitionPlan
 from kraftops.recovery.missing_state import KINDS
-from kraftops.recovery.partitions.disk import BrokerDisk
+from kraftops.recovery.partitions.disk import BrokerDisk, misplaced_partitions
 from kraftops.recovery.partitions.losses import total_of
 from kraftops.recovery.refusal import PACK, PACK_BROKER
 from kraftops.server import quorum_state
@@ -70,7 +64,9 @@ def recovery_findings(
             f"the next producer id is raised from {before} to {after}",
             consequence="ids that are in other logs or on disks are not handed out again",
         )
-    yield from _strays(image, disks)
+    for stray in misplaced_partitions(disks, image):
+        if stray.code != OTHER_NAME:
+            yield stray
     for finding in image.log_findings:
         if finding.code == OPEN_TRANSACTION:
             consequence = "the next leader aborts it, as it would have without a recovery"
@@ -123,20 +119,6 @@ def _cut_records(partitions: PartitionPlan) -> Iterator[Finding]:
                 "not notice, and followers with a higher epoch get no records"
             ),
         )
-
-
-def _strays(image: MetadataImage, disks: Sequence[BrokerDisk]) -> Iterator[Finding]:
-    """Yield the partitions in log directories that their brokers would set aside."""
-    for disk in disks:
-        meta = disk.directory.meta
-        owner = DirectoryOwner(disk.node_id, meta.directory_id if meta else None)
-        for partition in disk.directory.partitions():
-            misplaced = misplacement(image, owner, partition)
-            if misplaced and misplaced.code not in (*NO_STRAYS, SET_ASIDE):
-                stray = misplaced_finding(owner.node_id, disk.directory.path, partition, misplaced)
-                if disk.is_packed and not disk.directory.has_segments:
-                    stray = replace(stray, stake=None)
-                yield stray
 
 
 def _given_up(compared: ComparedLog, chosen: LogCopy) -> Finding:

@@ -460,7 +460,7 @@ class _PartitionLook:
         """Report offsets before the first segment: they are lost, unless a tier has them."""
         reason = f"the first segment begins at {span[1] + 1}"
         if deleted := [name for name in self._files.names if name.endswith(_DELETED)]:
-            reason += f", and the next start deletes {min(deleted)}: copy the directory before"
+            reason += f", and the next start deletes {min(deleted)}"
         if is_certain:
             self._lose("missing-start", span, reason, evidence)
             return

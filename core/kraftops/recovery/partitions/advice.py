@@ -33,8 +33,9 @@ def needs_copies(finding: Finding) -> bool:
 def advised(findings: Iterable[Finding], table: Comparison) -> list[Finding]:
     """Return findings with cures that name the copies that are whole."""
     copies: dict[str, list[PartitionCopy]] = defaultdict(list)
+    disputed = table.of_other_content
     for copy in table.all_copies:
-        if copy.name not in table.of_other_content:
+        if copy.name not in disputed:
             copies[copy.name].append(copy)
     return [
         _advised(finding, copies[finding.place.partition_name], table)

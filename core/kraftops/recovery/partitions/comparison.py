@@ -28,10 +28,7 @@ from kraftops.image.verify.beside import agreed
 from kraftops.image.verify.directories import (
     OTHER_BROKER,
     OTHER_NAME,
-    DirectoryOwner,
     is_misnamed,
-    misplaced_finding,
-    misplacement,
 )
 from kraftops.recovery.log_copy import LogCopy, partition_folder, read_log
 from kraftops.recovery.node_copies import LogSource
@@ -51,7 +48,7 @@ from kraftops.recovery.partitions.copies import (
     newest_by_broker,
     newest_of,
 )
-from kraftops.recovery.partitions.disk import BrokerDisk, read_disk
+from kraftops.recovery.partitions.disk import BrokerDisk, misplaced_partitions, read_disk
 from kraftops.recovery.partitions.losses import (
     UNKNOWN_LEADERS,
     Assignment,
@@ -232,10 +229,9 @@ class Comparison:
     @property
     def unread_count(self) -> int:
         """The number of those without logs, as in archives: only their ends are known."""
-        unread = [
-            compared for compared in self.copies if not compared.copy.bases and compared.copy.end
-        ]
-        return sum(compared not in self.differing for compared in unread)
+        differing = {compared.copy.name for compared in self.differing}
+        unread = (copy for copy in self.all_copies if not copy.bases and copy.end)
+        return sum(copy.name not in differing for copy in unread)
 
     @property
     def is_partial(self) -> bool:
@@ -376,16 +372,6 @@ def _incomplete(table: Comparison) -> Iterator[Finding]:
                 consequence=_CONSEQUENCES[code] if others else "",
                 stake=Stake(len(offsets), 0),
             )
-
-
-def _misplaced(disks: Iterable[BrokerDisk], image: MetadataImage) -> Iterator[Finding]:
-    """Yield the directories of another topic, by their id, or of another broker."""
-    for disk in disks:
-        for partition in disk.directory.partitions():
-            misplaced = misplacement(image, DirectoryOwner(disk.node_id, None), partition)
-            if misplaced and misplaced.code in (OTHER_NAME, OTHER_BROKER):
-                path = disk.directory.path
-                yield misplaced_finding(disk.node_id, path, partition, misplaced)
 
 
 def _each_once(disks: Iterable[BrokerDisk]) -> tuple[list[BrokerDisk], list[Finding]]:
@@ -536,7 +522,11 @@ def compare_disks(sources: Sequence[LogSource], *, is_deep: bool = False) -> Com
                 [
                     *(left_out(refusal, ": it is left out") for refusal in refusals),
                     *given_twice,
-                    *_misplaced(disks, image),
+                    *(
+                        finding
+                        for finding in misplaced_partitions(disks, image)
+                        if finding.code in (OTHER_NAME, OTHER_BROKER)
+                    ),
                     *_other_content(table),
                     *_gone(table.copies, missing),
                     *_incomplete(table),

@@ -20,6 +20,14 @@ from kraftops.fileio.mounts import archive_of
 from kraftops.fileio.reading import read_small
 from kraftops.findings.catalogue import with_cure
 from kraftops.findings.finding import Finding, Place, Severity, Stake
+from kraftops.image.state.image import MetadataImage
+from kraftops.image.verify.directories import (
+    OTHER_DIRECTORY,
+    SET_ASIDE,
+    DirectoryOwner,
+    misplaced_finding,
+    misplacement,
+)
 from kraftops.log.damage.salvage import Gap, last_offset, salvaged
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.log.producers import read_producers
@@ -125,6 +133,23 @@ def log_directory_of(place: str) -> str:
     if os.path.basename(os.path.realpath(place)) == METADATA_PARTITION:
         return os.path.dirname(os.path.realpath(place))
     return place
+
+
+def misplaced_partitions(disks: Iterable[BrokerDisk], image: MetadataImage) -> Iterator[Finding]:
+    """Yield the directories that the metadata has elsewhere, or under another name.
+
+    Raises:
+        KraftopsError: a source of the image cannot be read any more.
+    """
+    for disk in disks:
+        meta = disk.directory.meta
+        owner = DirectoryOwner(disk.node_id, meta.directory_id if meta else None)
+        for partition in disk.directory.partitions():
+            misplaced = misplacement(image, owner, partition)
+            if misplaced and misplaced.code not in (OTHER_DIRECTORY, SET_ASIDE):
+                stray = misplaced_finding(owner.node_id, disk.directory.path, partition, misplaced)
+                is_counted = not disk.is_packed or disk.directory.has_segments
+                yield stray if is_counted else replace(stray, stake=None)
 
 
 def read_copies(
