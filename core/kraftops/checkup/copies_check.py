@@ -44,13 +44,13 @@ def copies(examination: Examination) -> Iterator[Finding]:
 
 def with_intact_copies(findings: list[Finding], examination: Examination) -> list[Finding]:
     """Return findings with cures that name the copies that are whole, where such are at hand."""
-    nodes = examination.nodes
-    if not any(map(needs_copies, findings)) or len(nodes) < 2:
+    is_one = len(examination.configs) + len(examination.sources) < 2
+    if is_one or not any(map(needs_copies, findings)):
         return findings
-    if any(map(examination.is_running, nodes)):
-        return findings  # their logs are not those of a start
-    with suppress(KraftopsError):  # what cannot be compared, other findings tell
-        if table := examination.comparison:
+    # What cannot be compared, and a name that no file can have, other findings tell.
+    with suppress(KraftopsError, OSError, ValueError):
+        is_running = any(map(examination.is_running, examination.nodes))
+        if not is_running and (table := examination.comparison):
             return advised(findings, table)
     return findings
 
