@@ -25,7 +25,7 @@ def needs_copies(finding: Finding) -> bool:
     if finding.code == _NOT_FORMATTED:
         return UNLESS_NEWER in finding.cure
     if finding.code == MISSING_PARTITION:
-        return not finding.commands
+        return finding.cure.startswith(PUT_BACK) and not finding.commands
     row = catalogue().get(code_of_cure(finding))
     return bool(row and row.restores_replica and finding.place.partition is not None)
 
