@@ -169,7 +169,7 @@ def incidents(examination: Examination) -> Iterator[Finding]:
         happened = usual_finding("incident", text, place, source=source)
         if not incident.unclean:
             yield happened
-        elif incident.end is None:
+        elif incident.is_at_risk:
             yield usual_finding("unclean-elections", text, place, source=source)
         else:
             # Replicas that are back and in sync have cut what their new leaders lacked: nothing is

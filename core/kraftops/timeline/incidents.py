@@ -35,7 +35,9 @@ class Incident:
     """An incident; *end* is None while it goes on.
 
     *back* is when the last broker was back, *end* when its partitions were in sync, too. *rack* is
-    that of all its brokers. *config* is the change of a feature, or of a configuration before it.
+    that of all its brokers. *is_at_risk* says that replicas are still away which may have records
+    that leaders of unclean elections lack. *config* is the change of a feature, or of a
+    configuration before it.
     """
 
     cause: str
@@ -48,6 +50,7 @@ class Incident:
     topics: tuple[TopicHarm, ...]
     elections: int
     unclean: tuple[str, ...]
+    is_at_risk: bool
     with_elr: int
     took_over: Mapping[int, int]
     config: str | None
@@ -302,6 +305,7 @@ def _incident(tracked: Tracked, racks: Mapping[int, str | None], now: int) -> In
         topics=tuple(topics),
         elections=len(tracked.elections),
         unclean=tuple(f"{topic}-{number}" for topic, number in tracked.unclean),
+        is_at_risk=any(map(tracked.missing_of, tracked.unclean)),
         with_elr=len(tracked.with_elr),
         took_over=dict(sorted(Counter(tracked.took_over.values()).items())),
         config=None if config is None else _config_text(config),
