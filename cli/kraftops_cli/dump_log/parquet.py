@@ -7,15 +7,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from kraftops.dump.report import Report
-from kraftops.dump.scan.arrow import (
-    ArrowReader,
-    ParquetFile,
-    arrow_schema,
-    first_batches,
-    last_rows,
-    scan_batches,
-    write_parquet,
-)
+from kraftops.dump.scan import arrow
 from kraftops.errors import SourceError, UsageError
 from kraftops.fileio.output import open_output
 from kraftops.log.ranges import ByteRange
@@ -33,12 +25,12 @@ def run_parquet(run: Run) -> int:
     if run.plan.has_limit:
         write_parquet_file(run.plan, _limited_batches(run))
     else:
-        plan, schema = run.plan, arrow_schema(run.plan.decoders)
+        plan, schema = run.plan, arrow.arrow_schema(run.plan.decoders)
 
-        def open_reader(turn: Turn) -> nullcontext[ArrowReader]:
-            return nullcontext(ArrowReader(plan.query_of, schema, turn))
+        def open_reader(turn: Turn) -> nullcontext[arrow.ArrowReader]:
+            return nullcontext(arrow.ArrowReader(plan.query_of, schema, turn))
 
-        with open_target(plan, run.terminal) as fd, ParquetFile(fd, schema) as file:
+        with open_target(plan, run.terminal) as fd, arrow.ParquetFile(fd, schema) as file:
             run_parts(run, fd, open_reader, file.add)
     run.flush_report()
     return run.exit_code()
@@ -47,10 +39,10 @@ def run_parquet(run: Run) -> int:
 def write_parquet_file(plan: Plan, batches: Iterable[pa.RecordBatch]) -> None:
     """Write *batches*, or with `--tail` their last rows, to the output file."""
     if plan.limit is None and plan.tail is not None:
-        batches = last_rows(batches, plan.tail)
+        batches = arrow.last_rows(batches, plan.tail)
     assert plan.output is not None
     with open_output(plan.output, plan.files, plan.output_flags) as fd:
-        write_parquet(batches, fd, arrow_schema(plan.decoders))
+        arrow.write_parquet(batches, fd, arrow.arrow_schema(plan.decoders))
 
 
 def _limited_batches(run: Run) -> Iterator[pa.RecordBatch]:
@@ -71,7 +63,7 @@ class LimitedBatches:
     def __init__(self, plan: Plan) -> None:
         """Read up to the limit of *plan*."""
         self._remaining = plan.limit
-        self._schema = arrow_schema(plan.decoders)
+        self._schema = arrow.arrow_schema(plan.decoders)
 
     @property
     def is_done(self) -> bool:
@@ -79,8 +71,8 @@ class LimitedBatches:
 
     def batches(self, part: ByteRange, query: Query, report: Report) -> Iterator[pa.RecordBatch]:
         if self._remaining is None:
-            yield from scan_batches(part, query, report, self._schema)
+            yield from arrow.scan_batches(part, query, report, self._schema)
             return
-        for batch in first_batches(part, query, report, self._remaining, self._schema):
+        for batch in arrow.first_batches(part, query, report, self._remaining, self._schema):
             self._remaining -= batch.num_rows
             yield batch

@@ -14,18 +14,11 @@ from kraftops.java.text import sorted_strings
 from kraftops.tree import names
 
 if TYPE_CHECKING:
+    from kraftops.records import metadata_types
     from kraftops.records.kip_631_types import ScramCredential
-    from kraftops.records.metadata_types import (
-        AccessControlEntryRecord,
-        BrokerEndpoint,
-        BrokerFeature,
-        DelegationTokenRecord,
-        RegisterControllerRecord,
-        UserScramCredentialRecord,
-    )
 
-    Registration = BrokerState | RegisterControllerRecord
-    Credential = UserScramCredentialRecord | ScramCredential
+    Registration = BrokerState | metadata_types.RegisterControllerRecord
+    Credential = metadata_types.UserScramCredentialRecord | ScramCredential
 
 
 class _Named(TypedDict):
@@ -67,7 +60,7 @@ def broker_text(state: BrokerState) -> str:
     )
 
 
-def controller_text(data: RegisterControllerRecord) -> str:
+def controller_text(data: metadata_types.RegisterControllerRecord) -> str:
     """Return the text of `ControllerRegistration.toString`."""
     return (
         f"ControllerRegistration(id={data['controllerId']}, "
@@ -77,7 +70,7 @@ def controller_text(data: RegisterControllerRecord) -> str:
     )
 
 
-def acl_text(data: AccessControlEntryRecord) -> str:
+def acl_text(data: metadata_types.AccessControlEntryRecord) -> str:
     """Return the text of `StandardAcl.toString`."""
     return (
         f"StandardAcl[resourceType={names.code_name(names.ACL_RESOURCES, data['resourceType'])}, "
@@ -100,7 +93,7 @@ def scram_keys(data: Credential) -> dict[str, bytes]:
     return {key: value for key, value in data.items() if isinstance(value, bytes)}
 
 
-def token_text(data: DelegationTokenRecord) -> str:
+def token_text(data: metadata_types.DelegationTokenRecord) -> str:
     """Return the text of `DelegationTokenDataNode`; its brackets do not match."""
     renewers = " ".join(data["renewers"])
     return (
@@ -127,7 +120,7 @@ def _listeners(data: Registration) -> str:
     return "[" + ", ".join(map(_listener, by_name(data["endPoints"]))) + "]"
 
 
-def _listener(endpoint: BrokerEndpoint) -> str:
+def _listener(endpoint: metadata_types.BrokerEndpoint) -> str:
     code = endpoint["securityProtocol"]
     is_known = 0 <= code < len(names.SECURITY_PROTOCOLS)
     protocol = names.SECURITY_PROTOCOLS[code] if is_known else "null"
@@ -142,7 +135,7 @@ def _features(data: Registration) -> str:
     return "{" + ", ".join(ranges) + "}"
 
 
-def _range(feature: BrokerFeature) -> str:
+def _range(feature: metadata_types.BrokerFeature) -> str:
     first, last = feature["minSupportedVersion"], feature["maxSupportedVersion"]
     if first == last:
         return str(first)

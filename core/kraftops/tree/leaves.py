@@ -24,21 +24,13 @@ from kraftops.tree.node import About, LeafKind
 from kraftops.uuids import to_text
 
 if TYPE_CHECKING:
+    from kraftops.records import metadata_types
     from kraftops.records.control_types import (
         KRaftVersionRecord,
         LeaderChangeMessage,
         VotersRecord,
     )
     from kraftops.records.kip_631_types import FailedReplicasRecord, UserScramCredentials
-    from kraftops.records.metadata_types import (
-        AccessControlEntryRecord,
-        ClientQuotaRecord,
-        ConfigRecord,
-        DelegationTokenRecord,
-        ProducerIdsRecord,
-        RegisterControllerRecord,
-        UserScramCredentialRecord,
-    )
     from kraftops.tree.kafka_text import Credential, Registration
 
 Image = MetadataImage
@@ -95,11 +87,11 @@ def broker_data(state: BrokerState) -> Data:
     return {"brokerId": fields.pop("brokerId"), "state": broker_status(state), **fields}
 
 
-def controller_data(data: RegisterControllerRecord) -> Data:
+def controller_data(data: metadata_types.RegisterControllerRecord) -> Data:
     return _plain(data) | _endpoints_and_features(data)
 
 
-def acl_data(data: AccessControlEntryRecord) -> Data:
+def acl_data(data: metadata_types.AccessControlEntryRecord) -> Data:
     """Return an ACL as plain data, its codes by name."""
     return _plain(data) | {
         "resourceType": names.code_name(names.ACL_RESOURCES, data["resourceType"]),
@@ -247,7 +239,7 @@ CONTROLLER = _record_kind("controllers", controller_data, kafka_text.controller_
 ACL = _record_kind("acls", acl_data, kafka_text.acl_text)
 
 
-def token_data(data: DelegationTokenRecord) -> Data:
+def token_data(data: metadata_types.DelegationTokenRecord) -> Data:
     """Return a token as plain data, with its times in ms and as text."""
     return _plain(data) | {
         "issueTime": iso_time(data["issueTimestamp"]),
@@ -266,14 +258,14 @@ def _failed_replicas_text(data: FailedReplicasRecord) -> str:
 FAILED_REPLICAS = _record_kind("failed-replicas", _plain, _failed_replicas_text)
 
 
-def _quota(data: ClientQuotaRecord) -> float:
+def _quota(data: metadata_types.ClientQuotaRecord) -> float:
     return data["value"]
 
 
 QUOTA = _record_kind("quotas", _quota, lambda data: double_text(_quota(data)))
 
 
-def _next_producer_id(data: ProducerIdsRecord) -> int:
+def _next_producer_id(data: metadata_types.ProducerIdsRecord) -> int:
     return data["nextProducerId"]
 
 
@@ -284,7 +276,7 @@ PRODUCER_IDS = _record_kind(
 
 @cache
 def config_kind(*, show_secrets: bool) -> LeafKind:
-    def data_of(data: ConfigRecord) -> str | None:
+    def data_of(data: metadata_types.ConfigRecord) -> str | None:
         is_hidden = not show_secrets and is_secret_config(data["resourceType"], data["name"])
         return Redacted(data["value"]) if is_hidden else data["value"]
 
@@ -296,7 +288,7 @@ def scram_kind(*, show_secrets: bool) -> LeafKind:
     newest = _newest_of("scram")
 
     def read(image: Image, key: Key) -> Credential:
-        record: UserScramCredentialRecord | UserScramCredentials
+        record: metadata_types.UserScramCredentialRecord | UserScramCredentials
         record = image.read(_existing(newest(image, key)).address)[1]
         if "mechanism" in record:
             return record
