@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from kraftops.errors import StorageError
+from kraftops.errors import SourceError, StorageError
 from kraftops.fileio.mounts import is_directory
 from kraftops.image.load.loading import load_node_log
 from kraftops.image.state.image import MetadataImage
@@ -23,6 +24,7 @@ from kraftops.server.metadata_log.recovery_mark import voter_identities
 from kraftops.server.voters import Voter
 from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.logdirs.directories import check_ids, read_directories
+from kraftops.storage.verify.metadata_start import lone_log_findings
 from kraftops.uuids import random_uuid, to_text
 
 _LEADS_ALONE_MS = 20_000
@@ -246,22 +248,32 @@ def common_end(log: LogCopy, chosen: LogCopy, *, is_named: bool) -> int:
 
 
 def check_lost(
-    config: ServerConfig, logs: Sequence[ComparedLog], new_voters: Sequence[Voter]
+    voters: Collection[int],
+    logs: Sequence[ComparedLog],
+    new_voters: Sequence[Voter],
+    topics: Collection[bytes],
 ) -> None:
     """Refuse to give up voters whose logs are given and whole, if they are most.
 
     Args:
-        config: the configuration of this node.
+        voters: the ids of the voters of the chosen log.
         logs: all logs, the chosen one first.
         new_voters: the voters after the recovery.
+        topics: the ids of the topics of the chosen log that the disks of brokers have.
 
     Raises:
         RecoveryRefused: it is so.
+        KraftopsError: a source cannot be read any more.
     """
-    voters = logs[0].log.voter_ids(config)
-    if 2 * len(voters & {voter.node_id for voter in new_voters}) > len(voters):
+    if 2 * len({voter.node_id for voter in new_voters}.intersection(voters)) > len(voters):
         return  # they go on, at other addresses or in a dynamic quorum
-    whole = [compared.log for compared in logs if _is_whole(compared, logs[0].log, voters)]
+    chosen = logs[0].log
+    able = [compared.log for compared in logs if not compared.ahead]
+    whole = [
+        log
+        for log in able
+        if _can_vote(log, chosen, voters) and not _lacks_committed(log, chosen, topics)
+    ]
     if 2 * len({log.owner.node_id or log.name for log in whole}) <= len(voters):
         return
     names = ", ".join(log.name for log in whole)
@@ -277,16 +289,27 @@ def check_lost(
     )
 
 
-def _is_whole(compared: ComparedLog, chosen: LogCopy, voters: Collection[int]) -> bool:
-    """Tell whether a log may be that of a voter that has all committed records.
-
-    One without a meta.properties may be of any voter.
-    """
-    log = compared.log
-    if log.is_empty or log.damage or compared.ahead or log.owner.node_id not in {None, *voters}:
+def _can_vote(log: LogCopy, chosen: LogCopy, voters: Collection[int]) -> bool:
+    """Tell whether a log is of a voter; without a meta.properties, it may be of any."""
+    if log.is_empty or log.damage or log.owner.node_id not in {None, *voters}:
         return False
     directories = {voter.node_id: voter.directory_id for voter in chosen.quorum.voters or ()}
     expected = log.owner.node_id and directories.get(log.owner.node_id)
-    if expected not in (None, log.owner.directory_id):
-        return False  # it was formatted anew, and has no vote
-    return (chosen.time or 0) - (log.time or 0) <= _LEADS_ALONE_MS
+    return expected in (None, log.owner.directory_id)
+
+
+def _lacks_committed(log: LogCopy, chosen: LogCopy, topics: Collection[bytes]) -> bool:
+    """Tell whether a beginning of the chosen log lacks committed records, as `verify` does."""
+    snapshot_end = chosen.snapshot.end_offset if chosen.snapshot else 0
+    if log.end < snapshot_end or (chosen.time or 0) - (log.time or 0) > _LEADS_ALONE_MS:
+        return True
+    if log.end < chosen.end and topics and not load_node_log(log.folder).topics.keys() >= {*topics}:
+        return True
+    return has_lost_end(log)
+
+
+def has_lost_end(log: LogCopy) -> bool:
+    """Tell whether files beside a log prove that it was longer."""
+    with suppress(OSError, SourceError):  # what cannot be read proves nothing
+        return any(finding.is_severe for finding in lone_log_findings(log.folder))
+    return False

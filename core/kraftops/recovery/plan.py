@@ -36,6 +36,7 @@ from kraftops.recovery.log_selection import (
     check_lost,
     choose_log,
     compare_logs,
+    has_lost_end,
     own_directory,
     read_logs,
 )
@@ -180,7 +181,7 @@ class RecoveryPlan:
         """Return the refusal for brokers whose disks were not read, with the known *answer*."""
         ids = ",".join(map(str, self.unseen_brokers))
         text = f"{unread_text(self.unseen_brokers)}, and nothing was written"
-        if not self.minority:
+        if not self.minority and not has_lost_end(self.chosen):
             text += (
                 ". The given logs have all committed metadata, so after this recovery brokers cut "
                 "no more than after a restart; but whether a disk is still as that expects is "
@@ -219,8 +220,6 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
         check_own_voter(config, own, new_voters)
     else:
         check_target_voters(config, logs, quorum.voters or (), new_voters)
-    if not (was_recovered or is_named or request.is_forced):
-        check_lost(config, compared, new_voters)
     # A log that was recovered has what a majority had.
     minority = "" if was_recovered else missing_majority(logs, chosen.voter_ids(config))
     if minority and len(new_voters) > 1 and not request.allows_minority:
@@ -230,6 +229,9 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
         if log.is_rival(new_voters):
             raise second_recovery(log.log, chosen)
     disks = read_disks([*sources_of(config), *request.sources])
+    if not (was_recovered or is_named or request.is_forced):
+        on_disks = {topic_id for disk in disks for topic_id in disk.directory.topic_ids()}
+        check_lost(chosen.voter_ids(config), compared, new_voters, on_disks & image.topics.keys())
     # The voters of a log that was recovered get it as it is: all must have the same one.
     is_shared = was_recovered and len(new_voters) > 1
     partitions = plan_partitions(

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from kraftops.dump.check.start import refusal_finding
 from kraftops.errors import SourceError
+from kraftops.fileio.mounts import names_in
 from kraftops.fileio.reading import read_small
 from kraftops.findings.finding import (
     Cure,
@@ -192,7 +193,7 @@ def _proofs(folder: str, *, is_empty: bool) -> Iterator[tuple[int, Evidence]]:
 
     A quorum-state has no offset: of an empty log alone its epoch is a proof.
     """
-    for name in sorted(os.listdir(folder)):
+    for name in sorted(names_in(folder)):
         file = file_name(os.path.join(folder, name))
         if file is None or file.renamed or not name[:20].isdecimal():
             continue

@@ -1,6 +1,7 @@
 """Identities are mended only where it loses nothing: a format, a node id, a misspelt key."""
 
 import os
+import shlex
 import shutil
 from collections.abc import Iterator
 from contextlib import chdir
@@ -123,6 +124,22 @@ def test_quorum_whose_logs_are_whole_is_not_recovered(cluster: Path) -> None:
     assert forced.code == lost.code == 0
     assert "the logs of 1, 2 are not known by a meta.properties" in forced.text
     assert '[ ! -e "$LOG_DIR"/meta.properties ] || grep' in forced.text
+
+
+def test_recovery_that_verify_prints_is_not_refused(cluster: Path) -> None:
+    """The logs of all voters are equal, and lack what a broker's has."""
+    for node_id in (1, 2, 3):
+        os.truncate(cluster / f"node-{node_id}" / METADATA_LOG, 3000)
+
+    (command,) = {
+        command
+        for finding in severe()
+        for command in finding.commands
+        if finding.code == "rival-history"
+    }
+
+    done = storage(cluster, *shlex.split(command)[1:], "--offline")
+    assert done.code == 0, done.err
 
 
 def test_broker_is_not_formatted_while_it_may_lead_with_empty_partitions(cluster: Path) -> None:
