@@ -57,11 +57,18 @@ COMMANDS = {
 }
 """The tool and the words for each command of a single use, Kafka's commands in Kafka's form."""
 
+WITHOUT_VALUES = ("ls", "find", "summary", "verify")
 each_command_without_values = pytest.mark.parametrize(
-    "command", ["ls", "find", "summary", "verify"]
+    ("command", "is_snapshot"),
+    long_after(
+        len(WITHOUT_VALUES),
+        [
+            *zip(WITHOUT_VALUES, cycle([False, True]), strict=False),
+            *zip(WITHOUT_VALUES, cycle([True, False]), strict=False),
+        ],
+    ),
 )
 """Commands that do not print values, and need not read them."""
-in_each_file = pytest.mark.parametrize("is_snapshot", [False, True], ids=["segment", "snapshot"])
 FIRST = ("verify", "export", "ls", "find")
 """Commands that run without `--long`: they tell of damage in three ways. One loader reads for all."""
 TURNS = list(
@@ -171,7 +178,6 @@ def test_record_that_is_too_large_is_a_finding(
 
 
 @each_command_without_values
-@in_each_file
 def test_control_record_is_not_kept_in_memory(
     command: str, is_snapshot: bool, tmp_path: Path
 ) -> None:
@@ -186,7 +192,6 @@ def test_control_record_is_not_kept_in_memory(
 
 @pytest.mark.skipif(ENGINE == "reference", reason="it holds a record that it reads")
 @each_command_without_values
-@in_each_file
 def test_registration_is_not_kept_in_memory(
     command: str, is_snapshot: bool, tmp_path: Path
 ) -> None:

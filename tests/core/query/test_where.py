@@ -28,13 +28,13 @@ from tests.helpers.logs.corpus_rows import (
     rows,
 )
 from tests.helpers.project.imports import REPOSITORY
+from tests.helpers.tools.distribution import long_but
 
 SEVERAL = 25
 METADATA = decoder_named("metadata")
 
-each_log = pytest.mark.parametrize(
-    "path", [pytest.param(p, id=name_of(p)) for p in LOGS if "logempty" not in p.parts]
-)
+NOT_EMPTY = [path for path in LOGS if "logempty" not in path.parts]
+each_log = pytest.mark.parametrize("path", long_but(NOT_EMPTY[::3], NOT_EMPTY), ids=name_of)
 
 
 def query(path: Path, where: str, form: str = "json") -> Query:

@@ -14,6 +14,7 @@ from tests.helpers.logs.messages import (
     Data,
     as_json,
     data_for,
+    each_newest_version,
     each_version,
     encoded,
     every_version,
@@ -69,7 +70,7 @@ def test_text_is_the_json_of_the_data(message: Message, version: int) -> None:
     holds()
 
 
-@each_version
+@each_newest_version
 def test_text_shows_long_arrays(message: Message, version: int) -> None:
     """From 127 elements on the length takes two bytes: read is right, and so is the text."""
     version_ = compiled(message, version)
@@ -127,7 +128,7 @@ def test_tag_of_another_version_is_refused(message: Message, version: int, tag: 
         version_.text(raw, 0, len(raw))
 
 
-@each_version
+@each_newest_version
 def test_every_truncation_is_noticed(message: Message, version: int) -> None:
     """Reader and renderer notice it wherever the bytes end, the renderer also if others follow."""
     version_ = compiled(message, version)
@@ -147,7 +148,7 @@ def test_every_truncation_is_noticed(message: Message, version: int) -> None:
     holds()
 
 
-@each_version
+@each_newest_version
 def test_trailing_bytes_are_noticed_by_the_text(message: Message, version: int) -> None:
     version_ = compiled(message, version)
 
@@ -162,7 +163,7 @@ def test_trailing_bytes_are_noticed_by_the_text(message: Message, version: int) 
     holds()
 
 
-@each_version
+@each_newest_version
 def test_flipped_bits_raise_what_is_promised(message: Message, version: int) -> None:
     """Reader and renderer both notice the damage, or both read the same other value."""
     version_ = compiled(message, version)

@@ -49,18 +49,25 @@ def every_version() -> Iterator[tuple[str, Message, int]]:
                 yield name, message, version
 
 
-each_version = pytest.mark.parametrize(
-    ("message", "version"),
-    [
+def _parametrized(*places: int) -> pytest.MarkDecorator:
+    """Return the mark of tests of all versions; others than these of a message are long."""
+    cases = [
         pytest.param(
             *(message, version),
             id=f"{name}-{message.name}-{version}",
-            marks=pytest.mark.long if version in versions_of(message)[1:-1] else (),
+            marks=()
+            if version in {versions_of(message)[place] for place in places}
+            else pytest.mark.long,
         )
         for name, message, version in every_version()
-    ],
-)
+    ]
+    return pytest.mark.parametrize(("message", "version"), cases)
+
+
+each_version = _parametrized(0, -1)
 """One code compiles all versions of a message: those between the first and the last run with `--long`."""
+each_newest_version = _parametrized(-1)
+"""For what no version has of its own."""
 
 
 def _is_in(versions: Versions, version: int) -> bool:
