@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
 
+from kraftops.display.columns import Styled
 from kraftops.engine.metadata_state import BrokerEntry, BrokerLoad
 from kraftops.image.state.broker import BrokerState
 from kraftops.image.state.image import MetadataImage
@@ -89,5 +90,5 @@ def _partitions_of(image: MetadataImage) -> object:
     return fold.newest_below(None, None), fold.partition_count(), fold.topic_count()
 
 
-def state_style(state: str) -> str:
-    return _STYLES.get(state, "")
+def state_cell(state: str) -> Styled:
+    return Styled(state, _STYLES.get(state, ""))

@@ -26,7 +26,7 @@ from kraftops.storage.bootstrap.releases import METADATA_VERSION, by_level
 from kraftops.uuids import to_text
 from kraftops.wire.net.addresses import Address
 from kraftops.wire.rpc.cluster import Feature
-from kraftops_cli.cluster.broker_states import state_style
+from kraftops_cli.cluster.broker_states import state_cell
 from kraftops_cli.cluster.description import BrokerSettings, age_of
 
 
@@ -149,7 +149,7 @@ BROKER = (
         "state of its registration",
         values=("active", "in-controlled-shutdown", "registered-fenced"),
         column="STATE",
-        cell=lambda broker: Styled(broker.state, state_style(broker.state)),
+        cell=lambda broker: state_cell(broker.state),
     ),
     text("rack?", "broker.rack", column=columns.folded("RACK", 1)),
     _RELEASE,

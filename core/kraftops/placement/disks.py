@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from kraftops.display.sizes import size_text
 from kraftops.placement.placement import TopicPartition
 from kraftops.placement.plan import ANY, Move
 
@@ -68,6 +69,12 @@ class Shortage(NamedTuple):
     path: str
     needed: int
     usable: int
+
+    def __str__(self) -> str:
+        return (
+            f"broker {self.broker}: {self.path} would get {size_text(self.needed)}, and has room"
+            f" for {size_text(self.usable)}"
+        )
 
 
 @dataclass(frozen=True, slots=True)

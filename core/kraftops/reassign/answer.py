@@ -160,11 +160,7 @@ _REFUSED = (
 )
 STEERED = (
     text("name", "name of the operation", get="operation.name"),
-    texts(
-        "cancelledPartitions",
-        "partitions whose reassignment was cancelled",
-        get="cancelled",
-    ),
+    texts("cancelledPartitions", "partitions whose reassignment was cancelled", get="cancelled"),
     parts(
         "refusedPartitions",
         "partitions whose reassignment goes on",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from kraftops.display.sizes import size_text
 from kraftops.errors import AnswerError, RefusedError
 from kraftops.placement.disks import Disks, LogDirectory, Shortage, sizes_of, with_directories
 from kraftops.placement.placement import Placement, TopicPartition
@@ -47,18 +46,10 @@ def check_room(moves: Iterable[Move], shortages: Sequence[Shortage], disks: Disk
             raise RefusedError(f"the size of {move.partition} cannot be seen")
     if shortages:
         raise RefusedError(
-            "; ".join(map(shortage_text, shortages)),
+            "; ".join(map(str, shortages)),
             hint="--to chooses the brokers that take replicas",
             brokers=sorted({shortage.broker for shortage in shortages}),
         )
-
-
-def shortage_text(shortage: Shortage) -> str:
-    """Return a sentence about a directory with too little room."""
-    return (
-        f"broker {shortage.broker}: {shortage.path} would get {size_text(shortage.needed)}, and"
-        f" has room for {size_text(shortage.usable)}"
-    )
 
 
 def ask_for_directories(access: ClusterAccess, placement: Placement, moves: Sequence[Move]) -> None:

@@ -21,7 +21,7 @@ OF_BROKERS = {
     "list-endpoints": ("--include-fenced-brokers",),
     "describe": (),
     "api-versions": ("--timeout", "1"),
-    "wait": ("--for", "brokers=9", "--timeout", "0.3"),
+    "wait": ("--for", "brokers=9", "--timeout", "2"),
     "unregister": ("-i", "2,9"),
     "safe-to-stop": ("-i", "1"),
     "controllers": (),
@@ -30,7 +30,7 @@ OF_BROKERS = {
 }
 OF_CONTROLLERS = {
     "describe": (),
-    "wait": ("--for", "no-under-replicated", "--timeout", "0.3"),
+    "wait": ("--for", "no-under-replicated", "--timeout", "2"),
     "unregister": ("-i", "2"),
     "list-endpoints": (),
     "safe-to-stop": ("-i", "1"),

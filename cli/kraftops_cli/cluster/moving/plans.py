@@ -16,17 +16,17 @@ from kraftops.answers.fields import (
     text,
     texts,
 )
-from kraftops.display.columns import Styled, folded
+from kraftops.display.columns import folded
 from kraftops.display.sizes import size_text
 from kraftops.placement.disks import Disks
 from kraftops.placement.effects import DirectoryEffect, Effects, effects_of
 from kraftops.placement.placement import Placement, shown
 from kraftops.placement.plan import Move
 from kraftops.placement.reassignment_json import plan_json
-from kraftops.reassign.disks import check_room, shortage_text
+from kraftops.reassign.disks import check_room
 from kraftops.reassign.events import events
 from kraftops.reassign.moves import run_moves
-from kraftops_cli.cluster.broker_states import state_style
+from kraftops_cli.cluster.broker_states import state_cell
 from kraftops_cli.cluster.moving.access import Work, move_options
 from kraftops_cli.cluster.options import NewPlanOptions
 from kraftops_terminal.escaping import escaped
@@ -73,11 +73,7 @@ _EFFECTS = (
         "that a plan of kafka-reassign-partitions --generate would copy, on average",
         get="copied_by_generate",
     ),
-    texts(
-        "shortages",
-        "directories with too little room",
-        get=lambda effects: [*map(shortage_text, effects.shortages)],
-    ),
+    texts("shortages", "directories with too little room"),
 )
 _MOVE = (
     text(
@@ -156,15 +152,11 @@ def _lines(work: Work, effects: Effects, *, is_whole: bool) -> Iterator[str]:
             f" about {size_text(effects.copied_by_generate)}\n"
         )
     for shortage in effects.shortages:
-        yield f"too little room: {escaped(shortage_text(shortage))}\n"
+        yield f"too little room: {escaped(str(shortage))}\n"
     if effects.fewer_racks:
         yield f"in fewer racks than now: {escaped(shown(effects.fewer_racks))}\n"
     if is_whole:
         yield work.table(_MOVE, effects.moves)
-
-
-def state_cell(state: str) -> Styled:
-    return Styled(state, state_style(state))
 
 
 def shown_plan(

@@ -11,7 +11,7 @@ from kraftops.display.charts import sparkline
 from kraftops.display.columns import Cell, Column, Styled
 from kraftops.display.sizes import number_text
 from kraftops.display.times import span_text
-from kraftops_cli.cluster.broker_states import state_style
+from kraftops_cli.cluster.broker_states import state_cell
 from kraftops_cli.cluster.description import OBSERVER, ClusterDescription
 from kraftops_cli.cluster.description_fields import BROKER, REPLICA, finalized_levels
 from kraftops_cli.cluster.watch.happenings import TROUBLES, Happening
@@ -93,12 +93,13 @@ def _head(state: ScreenState, console: Console, columns: int, now: int) -> Itera
 
 def _title(cluster: ClusterDescription, columns: int) -> str:
     """Return the facts about a cluster that fit into one line, the most important ones first."""
+    lag = cluster.snapshot_lag
     facts = [
         f"cluster {escaped(cluster.cluster_id or '-')}",
         f"{_clock(cluster.now)} UTC",
         "no leader is known" if cluster.leader is None else f"leader {cluster.leader}",
         *([] if cluster.epoch is None else [f"epoch {cluster.epoch}"]),
-        *([] if cluster.snapshot_lag is None else [_snapshot_text(cluster.snapshot_lag)]),
+        *([] if lag is None else [f"snapshot {number_text(lag)} record{'s' * (lag != 1)} behind"]),
         *(
             f"{escaped(name)} {escaped(level)}"
             for name, level in finalized_levels(cluster.features).items()
@@ -109,10 +110,6 @@ def _title(cluster: ClusterDescription, columns: int) -> str:
     return ", ".join(facts)
 
 
-def _snapshot_text(lag: int) -> str:
-    return f"snapshot {number_text(lag)} record{'' if lag == 1 else 's'} behind"
-
-
 def _broker_summary(cluster: ClusterDescription, console: Console) -> str:
     if cluster.brokers is None:
         return "brokers are not known"
@@ -120,7 +117,9 @@ def _broker_summary(cluster: ClusterDescription, console: Console) -> str:
     for row in cluster.brokers:
         states[row.state] += 1
     parts = [
-        console.painted(f"{number_text(count)} {escaped(state)}", state_style(state) or "value")
+        console.painted(
+            f"{number_text(count)} {escaped(state)}", state_cell(state).style or "value"
+        )
         for state, count in states.items()
     ]
     return ", ".join(["brokers", *parts]).replace(",", ":", 1) if parts else "no brokers"
