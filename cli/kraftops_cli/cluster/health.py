@@ -51,7 +51,7 @@ class Counts(NamedTuple):
 class Health:
     """Counts of partitions, and those with a reassignment in flight.
 
-    *is_min_isr_assumed*: nobody told the default of `min.insync.replicas`, and it is taken to be 1,
+    *is_min_isr_assumed*: no server tells the default of `min.insync.replicas`: it is taken to be 1,
     as Kafka's own. *loads* has the partitions by broker, if a broker told them.
     """
 

@@ -331,7 +331,7 @@ class _Work:
 
 
 def _is_agreed(ids: Sequence[int] | dict[int, Result[int]]) -> bool:
-    """Ask the user on a terminal; without one nobody is asked, as by Kafka's tool."""
+    """Ask the user on a terminal; without one it does not ask, as Kafka's tool."""
     if not can_ask():
         return True
     return agreed(f"Unregister broker{'s' if len(ids) > 1 else ''} {ids_text(ids)}?")

@@ -65,7 +65,7 @@ class _Browsed:
         self._session.call = partial(run_line, self._session)
 
     def run_command(self) -> int:
-        """Run the words of the request; for programs, a failure is in the answer or behind it."""
+        """Run the words of the request; for programs, a failure is in the answer or after it."""
         if self._request.is_kafka:
             return self._run_words()
         from kraftops_shell.output.outlets import StandardOutput, connect

@@ -232,7 +232,7 @@ def _confirm(terminal: Terminal, plan: RecoveryPlan, *, is_confirmed: bool) -> N
     A person types ids, or `yes` where no voter is lost. --yes answers the second question only.
 
     Raises:
-        RecoveryRefused: the answer is another, or nobody can answer.
+        RecoveryRefused: the answer is another, or there is no terminal to ask on.
     """
     from kraftops.answers.fields import json_of
     from kraftops.recovery.answer import RECOVER, Recovery

@@ -40,7 +40,7 @@ class Argparse4j:
     """The syntax of a command or of a group; called, it returns arguments as Click's parser takes.
 
     Long options and subcommands may be shortened: a prefix is looked for among Kafka's names
-    first, then among ours. A value stands behind a blank, behind `=`, or directly behind a short
+    first, then among ours. A value stands after a blank, after `=`, or directly after a short
     option; one with a `flag_value` may lack it. Flags may be joined; of an option given twice the
     last counts. The help wins over what follows it, and over what is missing. Beyond argparse4j, a
     UUID that begins with a dash is a value. For a group, the result ends in the full name of the

@@ -16,7 +16,7 @@ _PARAMETER = "parameter"
 def option(*names: str, **attributes: Any) -> Any:
     """Return a field for an option, with Click's attributes, and *former* names if it has any.
 
-    A name has the placeholder of the value behind it: `--since TIME`. Help shows the default.
+    A name has the placeholder of the value after it: `--since TIME`. Help shows the default.
     """
     make = RenamedOption if "former" in attributes else click.Option
     *others, last = names

@@ -49,7 +49,7 @@ class Field:
     get: Callable[[Any], object] | str | None = None
     """Returns its value of a thing that is answered; None for the attribute of the same name.
 
-    A text is a path of attributes, as `leader.node_id`, with null behind any that is None.
+    A text is a path of attributes, as `leader.node_id`, and null where one of them is None.
     """
     may_be_null: bool = False
     may_be_missing: bool = False

@@ -38,7 +38,7 @@ class BrokerPlace(NamedTuple):
 class Replicas(NamedTuple):
     """The replicas of a partition, the preferred leader first; *leader* is -1 without one.
 
-    During a reassignment, *replicas* has the target, and behind it the replicas to remove.
+    During a reassignment, *replicas* has the target, and after it the replicas to remove.
     """
 
     replicas: tuple[int, ...]

@@ -12,7 +12,7 @@ ASSUMED_MIN_ISR = 1
 
 
 class MinIsr(NamedTuple):
-    """The `min.insync.replicas` of a topic; *is_assumed* if nobody told it."""
+    """The `min.insync.replicas` of a topic; *is_assumed* if no server tells it."""
 
     value: int
     is_assumed: bool = False
@@ -28,7 +28,7 @@ class Danger(NamedTuple):
 
     @property
     def is_offline(self) -> bool:
-        """Whether nobody stays in sync."""
+        """Whether no replica stays in sync."""
         return not self.left
 
 

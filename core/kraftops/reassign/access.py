@@ -61,7 +61,7 @@ class ClusterAccess(ClusterConnections):
         """Return brokers and replicas as they are now.
 
         Raises:
-            WireError: nobody answers.
+            WireError: no server answers.
             AnswerError: it is not permitted.
         """
         by_log = self.controllers is not None
@@ -79,7 +79,7 @@ class ClusterAccess(ClusterConnections):
 
         Raises:
             RefusedError: it does not.
-            WireError: nobody answers.
+            WireError: no server answers.
         """
         placement = self.placement()
         if self.controllers is not None:
@@ -165,7 +165,7 @@ class ClusterAccess(ClusterConnections):
 
         Raises:
             RefusedError: the user may not do everything on the cluster.
-            WireError: nobody answers.
+            WireError: no server answers.
         """
         if not self.patiently(self.sees_all):
             raise RefusedError(

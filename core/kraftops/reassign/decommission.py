@@ -61,7 +61,7 @@ def check_decommission(access: ClusterAccess, placement: Placement, request: Dec
         RefusedError: replicas may be hidden, a broker is a voter, no other broker can take a
             replica, or others move replicas.
         KraftopsError: no broker has one of the ids, nor had when an operation began.
-        WireError: nobody answers.
+        WireError: no server answers.
     """
     access.refuse_hidden_topics()
     voters = sorted(request.brokers & _voters(access))
@@ -118,7 +118,7 @@ def is_leaving(replicas: Replicas, brokers: frozenset[int]) -> bool:
 def stranded_on(placement: Placement, brokers: frozenset[int]) -> dict[TopicPartition, Replicas]:
     """Return the partitions that only brokers that leave and are down have in sync.
 
-    Nobody leads them, and so nobody can copy them: no other broker may be elected (KIP-841).
+    They have no leader to copy from: no other broker may be elected (KIP-841).
     """
     down = brokers.difference(placement.running)
     return {

@@ -22,7 +22,7 @@ def min_isr_of_topics(
     without brokers, *default* stands for them, and without that, Kafka's own.
 
     Raises:
-        WireError: nobody answers.
+        WireError: no server answers.
         AnswerError: it is not permitted.
     """
     if access.brokers is None:

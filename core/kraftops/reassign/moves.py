@@ -118,7 +118,7 @@ class Mover:
         """Mark the operation, with the partitions and bytes that are to be moved.
 
         Raises:
-            WireError: nobody answers.
+            WireError: no server answers.
         """
         load = self._load(placement, moves)
         self.mark = self.mark._replace(
@@ -154,7 +154,7 @@ class Mover:
         Raises:
             KraftopsError: nothing has moved for too long.
             AnswerError: Kafka refuses all moves again and again.
-            WireError: nobody answers.
+            WireError: no server answers.
         """
         sizes = self._sizes_for(placement, moves)
         able = [move for move in moves if placement.partitions[move.partition].leader >= 0]
@@ -214,7 +214,7 @@ class Mover:
 
         Raises:
             KraftopsError: nothing has moved for too long.
-            WireError: nobody answers.
+            WireError: no server answers.
         """
         moving, meter = placement.moving, self.meter
         meter.note((frozenset(moving), waiting))

@@ -54,9 +54,9 @@ class State(StrEnum):
     WAITING = "waiting"
     """Nothing is in flight; it goes on with its next step, or with the next run."""
     IN_FORCE = "in-force"
-    """It is a setting that stays until somebody removes it."""
+    """It is a setting that stays until it is removed."""
     LEFT_OVER = "left-over"
-    """Nothing is in flight, and nobody works on it: only its marks and settings are there."""
+    """Nothing is in flight, and no process works on it: only its marks and settings are there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +265,7 @@ def operations_under_way(access: ClusterAccess, placement: Placement) -> list[Op
     """Ask a cluster for its operations, without their amounts.
 
     Raises:
-        WireError: nobody answers.
+        WireError: no server answers.
         AnswerError: it is not permitted.
     """
     configs = access.broker_configs(placement)

@@ -54,7 +54,7 @@ def cancel_operation(access: ClusterAccess, operation: Operation) -> Steered:
     The marks stay while a reassignment of it is in flight, so that it can be cancelled again.
 
     Raises:
-        WireError: nobody answers.
+        WireError: no server answers.
         RefusedError: a broker with a setting of ours is down, and no controllers are given.
     """
     if operation.kind == MOVE_DIRS:
@@ -90,7 +90,7 @@ def _cancel_reassignments(access: ClusterAccess, operation: Operation) -> Steere
     """Cancel reassignments; those that have ended meanwhile count as neither.
 
     Raises:
-        WireError: nobody answers.
+        WireError: no server answers.
     """
     partitions = [*operation.moving]
     answers: dict[TopicPartition, Refusal] = {}

@@ -136,7 +136,7 @@ def cancel_restart(access: ClusterAccess) -> None:
     """Give the leaders back to nodes that have none because of a restart, and forget these.
 
     Raises:
-        KraftopsError: nobody answers, or not in time.
+        KraftopsError: no server answers, or not in time.
     """
     keys = access.patiently(access.ask, ask_default_keys)
     placement = access.patiently(access.placement)
@@ -168,7 +168,7 @@ class Rolling:
         """Look at the cluster.
 
         Raises:
-            KraftopsError: nobody answers, or it is not permitted.
+            KraftopsError: no server answers, or it is not permitted.
         """
         access, request = self._access, self._request
         begun = begun_in(self._keys)

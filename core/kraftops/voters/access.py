@@ -37,7 +37,7 @@ class QuorumAccess:
         """Make a request of the leader of the quorum; a broker forwards it.
 
         Raises:
-            WireError: nobody answers, or nobody leads.
+            WireError: no server answers, or none leads.
             RefusedError: the cluster has another id than expected.
         """
         if self.cluster.controllers is None:

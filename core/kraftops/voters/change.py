@@ -43,7 +43,7 @@ class VoterChanges:
         Raises:
             RefusedError: the voters are static, or too few of them are up.
             KraftopsError: it has not caught up in time, or has no listeners.
-            WireError: nobody answers, or nobody leads.
+            WireError: no server answers, or none leads.
         """
         quorum = self._dynamic()
         voter = quorum.voter(node)
@@ -67,7 +67,7 @@ class VoterChanges:
             RefusedError: the voters are static, the rest would be no majority, or it would join
                 again.
             KraftopsError: there is no such controller.
-            WireError: nobody answers, or nobody leads.
+            WireError: no server answers, or none leads.
         """
         quorum = self._dynamic()
         voter = quorum.voter(node)

@@ -16,10 +16,10 @@ SURVEY_SECONDS = 3.0
 
 
 def require_leader(access: ClusterAccess) -> None:
-    """Ask for the leader: nobody need wait where addresses are wrong, or nobody leads.
+    """Ask for the leader, so that wrong addresses or a lost quorum fail at once.
 
     Raises:
-        WireError: nobody answers or leads, or it is not permitted.
+        WireError: no server answers, or none leads, or it is not permitted.
     """
     try:
         QuorumAccess(access).ask(describe_quorum)

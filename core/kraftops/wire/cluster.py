@@ -88,7 +88,7 @@ class ClusterConnections:
         return self.controllers is not None or self._lists_fenced
 
     def check(self) -> None:
-        """Connect to a broker: nobody need wait where the addresses are wrong.
+        """Connect to a broker, so that wrong addresses fail before anything else is done.
 
         Raises:
             WireError: none answers.

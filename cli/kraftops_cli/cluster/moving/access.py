@@ -84,7 +84,7 @@ class Work:
         """Have a person type *word* before an *action*, unless --yes is given.
 
         Raises:
-            RefusedError: nobody can be asked, or somebody does not agree.
+            RefusedError: there is no terminal to ask on, or the user does not agree.
         """
         if self.options.yes:
             return
@@ -129,7 +129,7 @@ def cluster_command(
 ) -> Callable[[Callable[[Work, Any], int]], click.Command]:
     """Return a decorator that makes a function a subcommand that works on a cluster.
 
-    With *needs_brokers*, one is connected first: nobody need wait where the addresses are wrong.
+    With *needs_brokers*, one is connected first, so that wrong addresses fail at once.
     """
 
     def make(run: Callable[[Work, Any], int]) -> click.Command:

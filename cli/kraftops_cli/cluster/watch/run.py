@@ -30,7 +30,7 @@ _KEYBOARD = 0
 def watch_screen(
     terminal: Terminal, cluster: ClusterConnections, chosen: BrokerFilter, seconds: float
 ) -> int:
-    """Show the cluster until somebody quits; return the exit code.
+    """Show the cluster until the user quits; return the exit code.
 
     Raises:
         KraftopsError: the question is not permitted, or will never be answered.

@@ -36,7 +36,7 @@ class ConfigValue(NamedTuple):
 
 
 class ConfigChange(NamedTuple):
-    """The change of a key; the value of a list has its elements behind commas."""
+    """The change of a key; the value of a list is its elements, separated by commas."""
 
     key: str
     operation: Operation
