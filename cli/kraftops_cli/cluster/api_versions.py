@@ -9,6 +9,7 @@ from typing import NamedTuple
 from kraftops.answers.fields import Answer, boolean, number, parts, text
 from kraftops.display.columns import Cell, Column, folded
 from kraftops.errors import WireError
+from kraftops.findings.finding import HAS_FINDINGS
 from kraftops.wire.cluster import ClusterConnections
 from kraftops.wire.rpc.cluster import Feature, NodeApiVersions
 from kraftops.wire.rpc.cluster import api_versions as ask_api_versions
@@ -24,7 +25,6 @@ from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.console import Console
 from kraftops_terminal.tables import Table, table_of, table_text
 
-DIFFER = 2
 _API = (
     number("key", "number of the API", get=lambda api: api[0], column="KEY"),
     text("name", "its name", get=lambda api: api_name(api[0]), column="API"),
@@ -83,7 +83,7 @@ def api_versions(terminal: Terminal, options: ApiVersionsOptions) -> int:
         terminal.failure(error)
     if failures:
         raise failures[-1].with_known({"failedNodes": [*answer.errors]})
-    return DIFFER if differs else 0
+    return HAS_FINDINGS if differs else 0
 
 
 class _Answers(NamedTuple):

@@ -15,9 +15,9 @@ from kraftops.fileio.reading import PLAN_BYTES, read_whole
 from kraftops.placement.placement import Placement, TopicPartition
 from kraftops.placement.plan import ANY, Move
 
-_VERSION = 1
+_VERSION = 1  # the only one (`ReassignPartitionsCommand`, 4.3.1)
 _TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
-_MAX_ID = 0x7FFFFFFF
+_MAX_ID = 0x7FFFFFFF  # an int in Kafka
 
 
 def plan_json(moves: Iterable[Move]) -> dict[str, object]:

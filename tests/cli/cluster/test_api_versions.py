@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from kraftops.findings.finding import HAS_FINDINGS
 from kraftops.wire.net.addresses import Address
-from kraftops_cli.cluster.api_versions import DIFFER, api_name
+from kraftops_cli.cluster.api_versions import api_name
 from tests.helpers.tools.console import Done
 from tests.helpers.tools.fake_cluster import cluster, serving
 from tests.helpers.wire.peers import APIS, free_port
@@ -49,7 +50,7 @@ def test_comparison_has_only_the_differences() -> None:
     with brokers(APIS, NEWER) as (first, _):
         done = run(first, "--compare")
 
-    assert done.code == DIFFER
+    assert done.code == HAS_FINDINGS
     head, *rows = done.text.splitlines()
     assert head.split() == ["API", "node", "1", "node", "2"]
     assert [row.split()[-2:] for row in rows] == [["4-18", "4-19"], ["-", "0-0"]]

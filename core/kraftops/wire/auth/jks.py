@@ -16,7 +16,7 @@ from kraftops.errors import DecodeError
 
 MAGIC = b"\xfe\xed\xfe\xed"
 JCEKS_MAGIC = b"\xce\xce\xce\xce"
-PRIVATE_KEY, TRUSTED = 1, 2
+PRIVATE_KEY, TRUSTED = 1, 2  # tags of entries
 X509 = b"X.509"
 
 _WHITENER = b"Mighty Aphrodite"

@@ -21,9 +21,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
     from cryptography.x509 import Certificate
 
-_LARGEST_STORE = (
-    64 << 20
-)  # far above all public authorities together; a wrong file may have any size
+_LARGEST_STORE = 64 << 20  # all public authorities have far less; a wrong file may have any size
 _PEM = re.compile(rb"-----BEGIN [A-Z0-9 ]+-----")
 _CERTIFICATE = re.compile(rb"-----BEGIN CERTIFICATE-----([^-]+)-----END", re.DOTALL)
 _VALIDITY = re.compile(

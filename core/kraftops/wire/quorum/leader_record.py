@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from kraftops.records.control_types import LeaderChangeMessage
 
 _KEY = bytes([0, 0, 0, 2])  # of a leader change
-_VERSION = 0
+_VERSION = 0  # without the directory ids of version 1 (KIP-853)
 
 
 class Leader(NamedTuple):

@@ -19,7 +19,7 @@ from kraftops.wire.rpc import error_codes
 from kraftops.wire.rpc.login import log_in
 
 SOFTWARE = "kraftops"
-FETCH, METADATA, DESCRIBE_QUORUM = 1, 3, 55
+FETCH, METADATA, DESCRIBE_QUORUM = 1, 3, 55  # `ApiKeys`
 UNKNOWN_HINT = "it may still be done: check before you try again"
 _FIRST_CORRELATION_ID = int.from_bytes(b"\r\n\r\n")
 """An HTTP server takes it for the end of a request, and answers instead of waiting."""
