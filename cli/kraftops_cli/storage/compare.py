@@ -41,7 +41,7 @@ def compare(terminal: Terminal, /, names: tuple[str, ...]) -> int:
     from kraftops.findings.finding import HAS_FINDINGS, worst_first
     from kraftops.recovery.answer import COMPARE
     from kraftops.recovery.node_copies import opened_sources
-    from kraftops.recovery.partitions.comparison import compare_disks, left_out
+    from kraftops.recovery.partitions.disk_comparison import compare_disks, left_out
     from kraftops.server.nearby import log_directories_in
 
     findings: list[Finding] = []

@@ -21,7 +21,8 @@ from kraftops.memory import USUAL, Budget
 from kraftops.parallel.background import BackgroundCall
 from kraftops.reassign.access import ClusterAccess
 from kraftops.recovery.node_copies import LogSource, sources_of
-from kraftops.recovery.partitions.comparison import Comparison, compare_disks
+from kraftops.recovery.partitions.comparison import Comparison
+from kraftops.recovery.partitions.disk_comparison import compare_disks
 from kraftops.recovery.refusal import RecoveryRefused
 from kraftops.server.log_directory import LogDirectory, read_log_directory
 from kraftops.storage.config.host import LocalKafka

@@ -12,7 +12,7 @@ from kraftops.checkup.examination import Examination
 from kraftops.dump.check.directories import CheckRequest, check_directories
 from kraftops.findings.finding import Finding
 from kraftops.recovery.node_copies import LogSource
-from kraftops.recovery.partitions.comparison import compare_disks
+from kraftops.recovery.partitions.disk_comparison import compare_disks
 from tests.helpers.nodes.example_cluster import example_cluster, exchange
 
 

@@ -1,0 +1,352 @@
+"""The copies of partitions on given disks: what a start makes of them, and what is left out."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from kraftops.display.sizes import first_names, named
+from kraftops.dump.check.findings import offsets_text
+from kraftops.engine.metadata_state import PartitionKey, PartitionState
+from kraftops.findings.finding import (
+    Cure,
+    Evidence,
+    Finding,
+    Place,
+    Severity,
+    Stake,
+    stop_finding,
+    worst_first,
+)
+from kraftops.image.load.loading import load_node_log
+from kraftops.image.state.image import MetadataImage
+from kraftops.image.verify.assignments import missing_findings, replicas_on
+from kraftops.image.verify.beside import agreed
+from kraftops.image.verify.directories import (
+    OTHER_BROKER,
+    OTHER_NAME,
+    is_misnamed,
+)
+from kraftops.recovery.log_copy import LogCopy, partition_folder, read_log
+from kraftops.recovery.node_copies import LogSource
+from kraftops.recovery.partitions.comparison import (
+    CONTENT_DIFFERS,
+    MISSING_END,
+    PARTITION_TWICE,
+    ComparedCopy,
+    Comparison,
+    compare,
+)
+from kraftops.recovery.partitions.content import (
+    BAD_BATCH,
+    MISSING_OFFSETS,
+    Identity,
+)
+from kraftops.recovery.partitions.copies import (
+    MISSING_START,
+    PartitionCopy,
+    more_complete,
+    newest_of,
+)
+from kraftops.recovery.partitions.disk import BrokerDisk, misplaced_partitions, read_disk
+from kraftops.recovery.partitions.losses import (
+    Assignment,
+    assignments,
+    copies_to_be_led,
+    losses,
+)
+from kraftops.recovery.partitions.start_order import WHILE_STOPPED, replacement, start_order
+from kraftops.recovery.refusal import RecoveryRefused
+from kraftops.server.partition_files import deleted_segments, partition_files
+
+_SHOWS_NOTHING = frozenset({"no-identity", "no-log", "not-found"})
+"""Codes of refusals of what has no log directory with an identity."""
+_CONSEQUENCES = {
+    # `UnifiedLog.maybeIncrementLogStartOffset`, by the answers to a follower's fetches (4.3.1)
+    MISSING_START: "if it leads, the others raise the start of their logs to its, and lose them",
+    MISSING_OFFSETS: "if it leads, consumers pass over them without an error",
+    BAD_BATCH: "if it leads, consumers and followers stop there",
+}
+_ELR_FEATURE = "eligible.leader.replicas.version"
+
+
+def compare_disks(sources: Sequence[LogSource], *, is_deep: bool = False) -> Comparison:
+    """Compare the copies on disks, and those that a start by the newest metadata log makes anew.
+
+    With *is_deep* all headers of batches are compared.
+
+    Those that cannot be read, or are given twice, are left out, and told.
+
+    Raises:
+        RecoveryRefused: they are of several clusters.
+        RecoveryRefused: none has a copy of a partition, or can be read.
+        KraftopsError: the newest metadata log cannot be read any more.
+    """
+    logs, all_disks, refusals = _readable(sources)
+    disks, given_twice = _each_once(all_disks)
+    clusters = {disk.cluster_id: disk.name for disk in disks if disk.cluster_id}
+    if len(clusters) > 1:
+        names = ", ".join(f"{name} of {cluster}" for cluster, name in sorted(clusters.items()))
+        raise RecoveryRefused("other-cluster", f"the disks are of several clusters: {names}")
+    if not any(disk.copies for disk in disks):
+        if refusals:
+            raise refusals[0]
+        hint = "name log directories of brokers, with their meta.properties"
+        raise RecoveryRefused("no-partitions", "none of the disks has a copy of a partition", hint)
+    sound = [log for log in logs if not log.is_empty and not log.damage]
+    newest = max(sound, key=lambda log: log.rank, default=None)
+    image = load_node_log(newest.folder) if newest else MetadataImage()
+    assigned = assignments(image)
+    led = [
+        copy
+        for copy in copies_to_be_led(assigned, disks)
+        if not is_misnamed(image, copy.topic, copy.topic_id)
+    ]
+    table = compare(led, is_deep=is_deep)
+    lost = [
+        loss
+        for loss in losses(assigned, table.all_copies)
+        if loss.copy.name not in table.of_other_content
+    ]
+    has_elr = image.features.get(_ELR_FEATURE, (0,))[0] > 0
+    missing = [*_missing(disks, image, assigned, led)]
+    order = start_order([broker.broker for broker in table.brokers], lost, has_elr=has_elr)
+    ranks = {broker: rank for rank, broker in enumerate(order or ())}
+    return replace(
+        table,
+        brokers=tuple(sorted(table.brokers, key=lambda broker: ranks.get(broker.broker, 0))),
+        has_order=order is not None,
+        metadata_log=newest.name if newest else None,
+        losses=lost,
+        findings=worst_first(
+            agreed(
+                [
+                    *(left_out(refusal, ": it is left out") for refusal in refusals),
+                    *given_twice,
+                    *(
+                        finding
+                        for finding in misplaced_partitions(disks, image)
+                        if finding.code in (OTHER_NAME, OTHER_BROKER)
+                    ),
+                    *_other_content(table),
+                    *_gone(table.copies, missing),
+                    *_incomplete(table),
+                    *missing,
+                    *(finding for disk in disks for finding in disk.findings),
+                ]
+            )
+        ),
+    )
+
+
+def _readable(
+    sources: Iterable[LogSource],
+) -> tuple[list[LogCopy], list[BrokerDisk], list[RecoveryRefused]]:
+    """Return the metadata logs and disks of sources, and why others cannot be read."""
+    logs, disks, refusals = list[LogCopy](), dict[str, BrokerDisk](), list[RecoveryRefused]()
+    for source in sources:
+        try:
+            folder = partition_folder(source.folder, is_packed=source.is_packed)
+            log, disk = read_log(source.name, folder), read_disk(source)
+        except RecoveryRefused as refusal:
+            refusals.append(refusal)
+            continue
+        logs.append(log)
+        if disk:
+            disks.setdefault(os.path.realpath(disk.directory.path), disk)
+    return logs, [*disks.values()], refusals
+
+
+def _other_content(table: Comparison) -> Iterator[Finding]:
+    """Yield the partitions whose copies have other records at the same offsets."""
+    owners: dict[Identity, set[str]] = defaultdict(set)
+    for compared in table.copies:
+        if compared.difference:
+            owners[compared.difference.mine].add(compared.copy.name)
+            owners[compared.difference.theirs].add(compared.copy.name)
+    for name in sorted(table.of_other_content):
+        copies = [compared for compared in table.copies if compared.copy.name == name]
+        other = [compared for compared in copies if compared.difference]
+        like_newest = [compared for compared in copies if not compared.difference]
+        difference = other[0].difference
+        assert difference
+        odd, usual = (
+            named("broker", [compared.copy.broker for compared in side])
+            for side in (other, like_newest)
+        )
+        text = f"{name}: the records of {odd} are not those of {usual} from offset "
+        text += f"{difference.offset} on"
+        if elsewhere := sorted(owners[difference.mine] - {name}):
+            text += f", and may be those of {elsewhere[0]}"
+        yield Finding(
+            CONTENT_DIFFERS,
+            Severity.LOSS,
+            text,
+            Place(topic=other[0].copy.topic, partition=other[0].copy.number),
+            "copy neither over the other, and start none of these brokers before it is known which "
+            "is right: if directories of partitions were exchanged, exchange them again",
+            tuple(
+                shlex.join(("kraftops", "dump-log", side[0].copy.place, "--limit", "3"))
+                for side in (other, like_newest)
+            ),
+            tuple(Evidence(compared.copy.place, str(compared.copy)) for compared in copies),
+            "whichever leads, consumers read its records, and followers keep their own",
+        )
+
+
+def _gone(copies: Iterable[ComparedCopy], missing: Sequence[Finding]) -> Iterator[Finding]:
+    """Yield what was committed, by the high watermarks that brokers noted, and is in no copy.
+
+    Of partitions that are *missing*, and lie elsewhere, what is to be put back is told.
+    """
+    put_back = {finding.place.partition_name for finding in missing if finding.commands}
+    partitions: dict[str, list[PartitionCopy]] = defaultdict(list)
+    for compared in copies:
+        partitions[compared.copy.name].append(compared.copy)
+    for name, of_partition in partitions.items():
+        if name in put_back:
+            continue
+        end = max(copy.end for copy in of_partition)
+        high_watermark = max(copy.high_watermark or 0 for copy in of_partition)
+        if end < high_watermark and all(copy.is_end_exact for copy in of_partition):
+            first = of_partition[0]
+            offsets = offsets_text(end, high_watermark - 1)
+            yield Finding(
+                MISSING_END,
+                Severity.LOSS,
+                f"{name}: {offsets}, below its high watermark, would be in none of these copies",
+                Place(topic=first.topic, partition=first.number),
+                "copy all of them aside; give the disks of other replicas too, or restore one of "
+                "them from a backup before any of these brokers starts",
+                stake=Stake(high_watermark - end, 0),
+            )
+
+
+def _incomplete(table: Comparison) -> Iterator[Finding]:
+    """Yield the copies that lack records before their end, with those that have them."""
+    for copy in table.all_copies:
+        others = more_complete(copy, table.all_copies)
+        for code, offsets in copy.holes:
+            span_text = offsets_text(offsets.start, offsets.stop - 1)
+            lacks = "has a wrong checksum at" if code == BAD_BATCH else "lacks"
+            text = f"{copy.name}: broker {copy.broker} {lacks} {span_text}"
+            cure = Cure("leave its directory where it is, and restore it from a backup")
+            if others:
+                best = newest_of(others)
+                cure = replacement(best, [copy.broker], [copy, best])
+                brokers = named("broker", sorted(other.broker for other in others))
+                text += f", which {brokers} {'has' if len(others) == 1 else 'have'}"
+                cure = cure._replace(text=f"{WHILE_STOPPED}, {cure.text}")
+            elif beside := deleted_segments(
+                partition_files(copy.place), [(offsets.start, offsets.stop - 1)]
+            ):
+                cure = beside
+            yield Finding(
+                code,
+                Severity.LOSS,
+                text,
+                Place(copy.broker, None, copy.topic, copy.number, copy.place),
+                cure.text,
+                cure.commands,
+                consequence=_CONSEQUENCES[code] if others else "",
+                stake=Stake(len(offsets), 0),
+            )
+
+
+def _each_once(disks: Iterable[BrokerDisk]) -> tuple[list[BrokerDisk], list[Finding]]:
+    """Return each disk once, and the partitions that two disks of a broker have.
+
+    Of two with one identity, as a disk and its backup, the second is left out. Others are those of
+    a broker that does not start; of its copies the newest is compared.
+    """
+    kept, findings = list[BrokerDisk](), list[Finding]()
+    for disk in disks:
+        names = {copy.name for copy in disk.copies}
+        shared = [
+            (other, names & {copy.name for copy in other.copies})
+            for other in kept
+            if other.node_id == disk.node_id
+        ]
+        other, both = next(((other, both) for other, both in shared if both), (disk, set[str]()))
+        if not both:
+            kept.append(disk)
+            continue
+        place, first = disk.directory.path, other.directory.path
+        text = f"node {disk.node_id} is given twice: {first_names(sorted(both))}"
+        text += f" is in {first} and in {place}"
+        if _has_other_id(disk, other):
+            kept.append(disk)
+            cure = "move one of them away, as verify says"
+            findings.append(stop_finding(PARTITION_TWICE, text, Place(disk.node_id), cure))
+        else:
+            text += ", which is left out"
+            cure = "name the directory that its broker starts with, and leave out the other"
+            risk = Finding("directory-id-twice", Severity.RISK, text, Place(disk.node_id), cure)
+            findings.append(risk)
+    return kept, findings
+
+
+def _has_other_id(disk: BrokerDisk, other: BrokerDisk) -> bool:
+    ids = [meta.directory_id if (meta := one.directory.meta) else None for one in (disk, other)]
+    return None not in ids and ids[0] != ids[1]
+
+
+def left_out(refusal: RecoveryRefused, text: str = "") -> Finding:
+    """Return that a directory or an archive is not compared with the others."""
+    code, cure = "unreadable", "name its log directory, or an archive of that which can be read"
+    if refusal.code in _SHOWS_NOTHING:
+        code, cure = "not-formatted", "put its disk back, or name another copy of that"
+    return stop_finding(code, f"{refusal.message}{text}", Place(), cure)
+
+
+def _missing(
+    disks: Sequence[BrokerDisk],
+    image: MetadataImage,
+    assigned: Mapping[PartitionKey, Assignment],
+    copies: Sequence[PartitionCopy],
+) -> Iterator[Finding]:
+    """Yield the copies that are missing, and of which no disk of a replica has another.
+
+    Of brokers whose given directories were all formatted anew, these are all that are in sync.
+    """
+    copy_keys = [(copy, (copy.topic_id, copy.number)) for copy in copies if copy.topic_id]
+    present = {
+        key
+        for copy, key in copy_keys
+        if not copy.is_missing
+        and (key not in assigned or copy.broker in assigned[key].state.replicas)
+    }
+    lacking: dict[int, dict[PartitionKey, PartitionState]] = defaultdict(dict)
+    for copy, key in copy_keys:
+        if copy.is_missing and key not in present:
+            lacking[copy.broker][key] = assigned[key].state
+    for node_id in _formatted_anew(disks, image):
+        own = {key for copy, key in copy_keys if copy.broker == node_id and not copy.is_missing}
+        lacking[node_id] |= {
+            key: state for key, state in replicas_on(node_id, image) if key not in own
+        }
+    for node_id, states in lacking.items():
+        directories = [disk.directory for disk in disks if disk.node_id == node_id]
+        findings = missing_findings(node_id, directories, image, states)
+        yield from (finding for finding in findings if finding.is_severe)
+
+
+def _formatted_anew(disks: Iterable[BrokerDisk], image: MetadataImage) -> Iterator[int]:
+    """Yield the brokers with as many directories as are registered, and none of these.
+
+    Directories that are registered may be a part of those of the broker, or exchanged.
+    """
+    by_node: defaultdict[int, list[BrokerDisk]] = defaultdict(list)
+    for disk in disks:
+        if not disk.is_packed:
+            by_node[disk.node_id].append(disk)
+    for node_id, of_node in by_node.items():
+        broker = image.brokers.get(node_id)
+        registered = image.broker_state(broker, whole=False)["logDirs"] if broker else ()
+        metas = [disk.directory.meta for disk in of_node if disk.directory.meta]
+        is_old = any(meta.directory_id in registered for meta in metas)
+        if not is_old and 0 < len(registered) <= len(of_node):
+            yield node_id
