@@ -188,15 +188,12 @@ def missing_findings(
     beside = renamed_directories(readable, image, missing)
     for (topic_id, number), state in missing.items():
         assigned = state.directories[state.replicas.index(node_id)]
-        path = own.get(assigned, "")
-        name = f"{image.topics[topic_id].name}-{number}"
-        place = Place(
-            node_id, path or None, image.topics[topic_id].name, number, os.path.join(path, name)
-        )
+        path, topic = own.get(assigned, ""), image.topics[topic_id].name
+        place = Place(node_id, path or None, topic, number, os.path.join(path, f"{topic}-{number}"))
         other = "" if path else elsewhere.get(assigned, "")
         finding = _missing_partition(place, _where(assigned, path, other), state)
         if other:
-            finding = replace(finding, cure=f"put {other} into its log.dirs again")
+            finding = replace(finding, cure=f"put {other} into log.dirs of broker {node_id} again")
         finding = _with_failed_directories(finding, failed, state)
         yield with_directory(finding, beside.get((topic_id, number)))
 

@@ -211,7 +211,7 @@ def test_directory_that_another_node_has_is_named(tmp_path: Path) -> None:
         (finding,) = assignment_findings(first, image, [first, second])
 
     assert f"in directory {to_text(OTHER)}, which is d3, in sync" in finding.text
-    assert finding.cure == "put d3 into its log.dirs again"
+    assert finding.cure == "put d3 into log.dirs of broker 1 again"
 
 
 def test_partition_of_a_directory_that_failed_is_not_looked_for_elsewhere(tmp_path: Path) -> None:
