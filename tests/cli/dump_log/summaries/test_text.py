@@ -13,6 +13,7 @@ from kraftops_cli.dump_log.summaries.text import summary_text
 from tests.helpers.logs.segments import IN, segments
 from tests.helpers.logs.summaries import empty_summary, summarised
 from tests.helpers.logs.written import batch_bytes
+from tests.helpers.tools.distribution import long_but
 from tests.helpers.tools.own_terminal import OwnTerminal, pipe
 
 
@@ -142,7 +143,9 @@ def test_times_that_no_calendar_has_are_numbers(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("decoder", decoder_names())
-@pytest.mark.parametrize("path", segments(), ids=lambda path: "/".join(path.parts[-3:]))
+@pytest.mark.parametrize(
+    "path", long_but(segments()[::3], segments()), ids=lambda path: "/".join(path.parts[-3:])
+)
 def test_text_fits(path: Path, decoder: str) -> None:
     """With every decoder, and also from the parsed JSON of a summary."""
     (found,) = fields_of({Log("user"): summarised(str(path), decoder)}).values()
