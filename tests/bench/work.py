@@ -57,10 +57,8 @@ _START = 0.15
 """Seconds of CPU that a command takes for an empty file; up to 0.2 on a busy machine."""
 WORK = {
     **{
-        f"tar.gz of {count:,} partitions, {words[0]}": Work(
-            partitions(count), words, _START + count * 60e-6
-        )
-        for count in (5_000, 20_000)
+        f"tar.gz of {count:,} partitions, {words[0]}": Work(partitions(count), words, most)
+        for count, most in ((5_000, 0.45), (20_000, 1.35), (200_000, 15))
         for words in (("--check",), ("--summary",))
     },
     **{
