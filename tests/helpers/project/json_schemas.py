@@ -64,6 +64,8 @@ def check_output(program: str, args: Sequence[str], text: str) -> None:
         for line in text.splitlines()[-_MOST_LINES:]
         if line.startswith("{") and line.endswith("}")
     ]
+    if "cat" in args:  # in the form of Kafka, which prints the JSON of a leaf as it is
+        objects = [line for line in objects if "formatVersion" in json.loads(line)]
     for line in objects:
         assert problems(tool, line) == [], line
     answers = [line for line in objects if "formatVersion" in json.loads(line)]
