@@ -17,8 +17,7 @@ from kraftops.errors import UsageError
 from kraftops.spark.session.java import java_home
 from kraftops.spark.session.session import Session, started
 from kraftops.spark.session.settings import Settings
-
-_QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+from tests.helpers.spark.java import java_options
 
 
 @pytest.fixture(scope="session")
@@ -50,7 +49,7 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _set_environment(patch: pytest.MonkeyPatch) -> None:
-    patch.setenv("JDK_JAVA_OPTIONS", _QUICK)
+    patch.setenv("JDK_JAVA_OPTIONS", java_options())
     patch.setenv("PYTHONPATH", str(Path(__file__).parents[2]), prepend=os.pathsep)
 
 

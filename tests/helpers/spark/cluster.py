@@ -13,6 +13,7 @@ from itertools import chain
 from pathlib import Path
 
 from kraftops.spark.session.java import java_home
+from tests.helpers.spark.java import java_options
 from tests.helpers.tools.console import ENVIRONMENT
 
 _PYTHON = """\
@@ -100,7 +101,7 @@ def environment_of(directory: Path) -> dict[str, str]:
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_DAEMON_MEMORY": "256m",
         "PYSPARK_PYTHON": str(bare_python(directory)),
-        "JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "JDK_JAVA_OPTIONS": java_options(),
     }
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from kraftops.spark.session.java import java_home
 from tests.helpers.kafka.jvm.jars import cache_directory
 from tests.helpers.spark.cluster import free_port, stop, wait
+from tests.helpers.spark.java import java_options
 from tests.helpers.tools.console import ENVIRONMENT
 
 ROOT = Path(__file__).parents[3]
@@ -56,7 +57,7 @@ def environment_of(directory: Path, python: str) -> dict[str, str]:
         "JAVA_HOME": java_home(os.environ, str(directory / "java")),
         "SPARK_LOCAL_IP": "127.0.0.1",
         "PYSPARK_PYTHON": python,
-        "JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "JDK_JAVA_OPTIONS": java_options(),
     }
 
 

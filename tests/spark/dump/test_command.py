@@ -16,6 +16,7 @@ from kraftops.spark.dump.dump_task import MOST_LINES
 from kraftops.spark.session.session import Session
 from tests.helpers.logs.corpus_rows import EVERY_LOG, parsed
 from tests.helpers.logs.segments import IN, batch_around, plain_record
+from tests.helpers.spark.java import java_options
 from tests.helpers.tools.console import DUMP_LOG, ENVIRONMENT, KRAFTOPS, run_command, run_here
 from tests.helpers.tools.distribution import long_after
 from tests.spark.dump.test_dump_job import LOG, METADATA, SMALL, SMALLEST, on_spark, parts, same
@@ -512,7 +513,7 @@ def test_signal_leaves_nothing(tmp_path: Path, number: int, code: int) -> None:
     local = ("--conf", f"spark.local.dir={scratch}")
     output = ("--output", str(tmp_path / "out"))
     command = [DUMP_LOG, METADATA, "--spark", *SMALLEST, *local, *output, *logs]
-    environment = {**ENVIRONMENT, "JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1"}
+    environment = {**ENVIRONMENT, "JDK_JAVA_OPTIONS": java_options()}
     with subprocess.Popen(
         command,
         env=environment,

@@ -12,6 +12,7 @@ import pytest
 
 from tests.helpers.logs.segments import IN
 from tests.helpers.spark.compare_local import LAST_LINE, LOG, METADATA, SMALLEST, parts
+from tests.helpers.spark.java import java_options
 from tests.helpers.tools.console import DUMP_LOG, run_here
 from tests.helpers.tools.hostile import NAME, check_shown
 from tests.helpers.tools.terminal_program import Screen
@@ -28,7 +29,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.slow]
 def dumping(*args: str) -> Iterator[tuple[Screen, int]]:
     """Dump on a terminal; give it, and the session that all processes are of."""
     pytest.importorskip("pyspark")
-    environment = {"JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+    environment = {"JDK_JAVA_OPTIONS": java_options()}
     master = ("--master", "local[2,4]", "--conf", "spark.driver.memory=512m")
     command = ("sh", "-c", 'echo "$$"; exec "$@"', "sh", DUMP_LOG, METADATA, "--spark", *master)
     with Screen(*command, *args, columns=200, environment=environment) as screen:

@@ -12,6 +12,7 @@ from kraftops.spark.session.java import java_home
 from tests.helpers.logs.corpus_rows import FLAGS, parsed
 from tests.helpers.logs.segments import IN
 from tests.helpers.spark.compare_local import parts
+from tests.helpers.spark.java import java_options
 from tests.helpers.tools.console import ENVIRONMENT, run_here
 
 ROOT = Path(__file__).parents[3]
@@ -65,7 +66,7 @@ def test_notebook_and_command_answer_from_the_records(tmp_path: Path) -> None:
         env={
             **ENVIRONMENT,
             "JAVA_HOME": java_home(os.environ, str(tmp_path / "java")),
-            "JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1",
+            "JDK_JAVA_OPTIONS": java_options(),
             "PATH": path_without_this_python(),
             "PYSPARK_DRIVER_PYTHON": sys.executable,
         },
