@@ -435,7 +435,7 @@ CASES = {
     "partition missing": Case(
         "used",
         LOSES,
-        "d1/kept-.: it is missing, and the metadata has it here, in sync",
+        "d1/kept-.: it is missing, and the metadata has it here, (in sync|eligible to lead)",
         removed("d1/kept-*"),
     ),
     "partition of a topic that was deleted": Case(
