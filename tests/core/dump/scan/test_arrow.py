@@ -257,7 +257,7 @@ def test_without_pyarrow_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatc
         arrow_schema({"user"})
 
     assert "pyarrow" in caught.value.message
-    assert caught.value.hint == extra_remedy("arrow")
+    assert (caught.value.hint or "").startswith(extra_remedy("arrow"))
 
 
 @pytest.mark.parametrize("decoder", [*decoder_names(), "several"])
