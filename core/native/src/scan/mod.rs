@@ -142,7 +142,7 @@ impl Scan {
     pub fn restart(&mut self) {
         self.cursor = None;
         (self.first_offset, self.last_offset) = (None, None);
-        self.output.bytes.clear();
+        self.output = Output::new(self.request.is_one_line); // also without the rest of a long value
         self.notes.clear();
         self.gaps.clear();
         self.marks.clear();
