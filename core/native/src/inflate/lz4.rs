@@ -69,7 +69,9 @@ fn block(packed: &[u8], room: &mut [u8]) -> Option<usize> {
         match (from.first_chunk::<STEP>(), to.first_chunk_mut::<STEP>()) {
             // What comes after the literals is written over.
             (Some(from), Some(to)) if literals <= STEP => *to = *from,
-            _ => to.get_mut(..literals)?.copy_from_slice(from.get(..literals)?),
+            _ => to
+                .get_mut(..literals)?
+                .copy_from_slice(from.get(..literals)?),
         }
         (next, size) = (end, size + literals);
         if next == packed.len() {
