@@ -170,6 +170,26 @@ def test_records_below_the_high_watermark_that_no_copy_has_are_lost(tmp_path: Pa
         "Records are lost: orders-0: offsets 90 to 99, below its high watermark, would be in none "
         "of these copies"
     )
+    (disks[0] / "orders-0" / f"{103:020}.snapshot").touch()
+    answer = compared(tmp_path, *disks, code=2)
+    assert "offsets 90 to 102, below a producer snapshot, would" in answer["lossTotal"]["text"]
+
+
+def test_copy_of_another_topic_id_is_not_a_copy(tmp_path: Path) -> None:
+    """Its broker sets it aside, makes an empty one, and may lead: the others are cut to nothing."""
+    top = example_cluster(tmp_path)
+    disks = [top / "node-1/data", *(top / f"node-{broker}/data" for broker in (101, 102, 103))]
+    mistaken = disks[3] / "orders-1"
+    (mistaken / "partition.metadata").write_text(f"version: 0\ntopic_id: {'A' * 21}Q\n")
+
+    answer = compared(tmp_path, *disks, code=2)
+
+    assert "unknown-topic" in {finding["code"] for finding in answer["findings"]}
+    cut = [loss for loss in answer["losses"] if loss["leader"] == 103]
+    assert {(loss["partition"], loss["firstOffset"]) for loss in cut} == {(1, 0)}
+    (command,) = answer["replacementCommands"]
+    subprocess.run(["bash", "-ec", command], check=True, cwd=tmp_path)
+    assert compared(tmp_path, *disks, code=0)["losses"] == []
 
 
 def in_segments(disk: Path) -> list[Path]:

@@ -177,7 +177,7 @@ FUTURE = together(
     *(aged(f"plain-0/{base:020}.log", days) for base, days in ((0, 90), (9, 80), (18, 1))),
 )
 HANGING = write(
-    f"txn-0/{999:020}.snapshot",
+    f"txn-0/{72:020}.snapshot",
     producers_bytes([ProducerState(7, 0, 0, 70, 0, 1_700_000_000_000, 0, 64)]),
 )
 SHORT = cut(f"plain-0/{18:020}.log", 100)

@@ -16,6 +16,7 @@ from types import MappingProxyType
 from kraftops.display.sizes import NAMES_IN_LINE, first_names, many, named
 from kraftops.engine.metadata_state import PartitionKey, PartitionState
 from kraftops.errors import KraftopsError, SourceError
+from kraftops.fileio.mounts import is_directory
 from kraftops.fileio.reading import is_forbidden
 from kraftops.findings.finding import Finding, Place, Severity, Stake, note_finding
 from kraftops.image.load.loading import load_node_log
@@ -192,6 +193,9 @@ def missing_findings(
         place = Place(node_id, path or None, topic, number, os.path.join(path, f"{topic}-{number}"))
         other = "" if path else elsewhere.get(assigned, "")
         finding = _missing_partition(place, _where(assigned, path, other), state)
+        if path and is_directory(os.path.join(path, f"{topic}-{number}")):
+            reason = "it is missing: what is there has another topic id"
+            finding = replace(finding, text=finding.text.replace("it is missing", reason, 1))
         if other:
             finding = replace(finding, cure=f"put {other} into log.dirs of broker {node_id} again")
         finding = _with_failed_directories(finding, failed, state)

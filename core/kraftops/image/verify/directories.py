@@ -84,6 +84,8 @@ def misplaced_finding(
     """Return that a partition does not belong into a log directory, with what is at stake."""
     data = partition_data_of(partition.path)
     problem, cure = f"{misplaced.reason} ({data})", _CURES.get(misplaced.code, _COPY)
+    if misplaced.code == UNKNOWN_TOPIC and misplaced.entry:
+        cure += "; if they equal those of its other replicas, correct the id in partition.metadata"
     if misplaced.code not in (SET_ASIDE, *NO_STRAYS):
         problem += "; a broker sets it aside as a stray"
     is_loss = misplaced.code not in _KEPT and bool(data.bytes or data.records is None)

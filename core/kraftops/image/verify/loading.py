@@ -139,7 +139,9 @@ def _loading_findings(
             is_kept = kind is not FolderKind.DELETED and name not in misnamed
             is_lacking = is_whole and _lacks_records(files, settings)
             is_hiding = has_start and _hides_start(start, directory)
-            is_losing = is_lacking or is_hiding or _loses(start, directory, has_start=has_start)
+            is_losing = (
+                is_lacking or is_hiding or _loses(start, files, directory, has_start=has_start)
+            )
             if is_kept and is_losing:
                 check = check_partition(path, directory, surroundings)
                 losses = [
@@ -265,7 +267,9 @@ def _hides_start(start: Start, directory: LogDirectory) -> bool:
     return max(first_epoch, outcome.segments[0]) < log_start <= (outcome.end_offset or 0)
 
 
-def _loses(start: Start, directory: LogDirectory, *, has_start: bool) -> bool:
+def _loses(
+    start: Start, files: PartitionFiles, directory: LogDirectory, *, has_start: bool
+) -> bool:
     """Tell whether a start finds fewer records than other files know of.
 
     With *has_start* those from the start on that other files tell should be there.
@@ -274,7 +278,9 @@ def _loses(start: Start, directory: LogDirectory, *, has_start: bool) -> bool:
     if outcome is None or outcome.end_offset is None or directory.holder:
         return False
     name = directory.plan.folders[os.path.basename(start.path)]
+    # A log that is cut, or recovered, loses the snapshots after its end (`truncateAndReload`).
     high = directory.offset(HIGH_WATERMARK, name.topic, name.partition) or 0
+    high = max([high, *files.snapshots])
     first_epoch = min((entry.start_offset for entry in outcome.epochs_read or ()), default=None)
     expected = expected_start(directory, name.topic, name.partition, first_epoch)
     lacks_start = has_start and expected and expected[0] < (outcome.local_start_offset or 0)

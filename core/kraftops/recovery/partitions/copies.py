@@ -49,6 +49,7 @@ class PartitionCopy:
         epochs: the leader epochs with their first offsets, in order, as its batches have them.
         false_epochs: those of its checkpoint that its batches contradict.
         high_watermark: what the broker noted of it; None where it noted none.
+        snapshot_end: the highest offset before which a producer snapshot has its producers; or 0.
         time: the time of the newest record in ms; None where that was not read.
         next_producer_id: the id after the highest that its newest snapshot and batches have.
         is_missing: whether there is none: the broker makes it anew, and empty.
@@ -72,6 +73,7 @@ class PartitionCopy:
     epochs: tuple[EpochEntry, ...] = ()
     false_epochs: tuple[EpochEntry, ...] = ()
     high_watermark: int | None = None
+    snapshot_end: int = 0
     time: int | None = None
     next_producer_id: int = 0
     is_missing: bool = False

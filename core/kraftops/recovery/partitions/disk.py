@@ -186,6 +186,7 @@ def _read(
         topic_id=partition.topic_id,
         number=partition.number,
         high_watermark=directory.offset(HIGH_WATERMARK, *key),
+        snapshot_end=max(files.snapshots, default=0),
         next_producer_id=_next_producer_id(files.snapshots),
         cleaned=_cleaned(directory, files),
         was_clean=directory.plan.was_clean,

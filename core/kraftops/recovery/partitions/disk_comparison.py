@@ -28,6 +28,7 @@ from kraftops.image.verify.beside import agreed
 from kraftops.image.verify.directories import (
     OTHER_BROKER,
     OTHER_NAME,
+    UNKNOWN_TOPIC,
     is_misnamed,
 )
 from kraftops.recovery.log_copy import LogCopy, partition_folder, read_log
@@ -113,6 +114,7 @@ def compare_disks(sources: Sequence[LogSource], *, is_deep: bool = False) -> Com
     ]
     has_elr = image.features.get(_ELR_FEATURE, (0,))[0] > 0
     missing = [*_missing(disks, image, assigned, led)]
+    misplaced = [*misplaced_partitions(disks, image)]
     order = start_order([broker.broker for broker in table.brokers], lost, has_elr=has_elr)
     ranks = {broker: rank for rank, broker in enumerate(order or ())}
     return replace(
@@ -128,11 +130,14 @@ def compare_disks(sources: Sequence[LogSource], *, is_deep: bool = False) -> Com
                     *given_twice,
                     *(
                         finding
-                        for finding in misplaced_partitions(disks, image)
+                        for finding in misplaced
                         if finding.code in (OTHER_NAME, OTHER_BROKER)
+                        or (
+                            finding.code == UNKNOWN_TOPIC and finding.place.topic in image.topic_ids
+                        )
                     ),
                     *_other_content(table),
-                    *_gone(table.copies, missing),
+                    *_gone(table.copies, [*missing, *misplaced]),
                     *_incomplete(table),
                     *missing,
                     *(finding for disk in disks for finding in disk.findings),
@@ -197,12 +202,16 @@ def _other_content(table: Comparison) -> Iterator[Finding]:
         )
 
 
-def _gone(copies: Iterable[ComparedCopy], missing: Sequence[Finding]) -> Iterator[Finding]:
-    """Yield what was committed, by the high watermarks that brokers noted, and is in no copy.
+def _gone(copies: Iterable[ComparedCopy], findings: Sequence[Finding]) -> Iterator[Finding]:
+    """Yield what brokers had, by high watermarks and snapshots that they noted, and no copy has.
 
-    Of partitions that are *missing*, and lie elsewhere, what is to be put back is told.
+    Of partitions that are elsewhere, or have another topic id, *findings* tell that.
     """
-    put_back = {finding.place.partition_name for finding in missing if finding.commands}
+    put_back = {
+        finding.place.partition_name
+        for finding in findings
+        if finding.commands or finding.code == UNKNOWN_TOPIC
+    }
     partitions: dict[str, list[PartitionCopy]] = defaultdict(list)
     for compared in copies:
         partitions[compared.copy.name].append(compared.copy)
@@ -211,17 +220,19 @@ def _gone(copies: Iterable[ComparedCopy], missing: Sequence[Finding]) -> Iterato
             continue
         end = max(copy.end for copy in of_partition)
         high_watermark = max(copy.high_watermark or 0 for copy in of_partition)
-        if end < high_watermark and all(copy.is_end_exact for copy in of_partition):
+        noted_end = max([high_watermark, *(copy.snapshot_end for copy in of_partition)])
+        if end < noted_end and all(copy.is_end_exact for copy in of_partition):
             first = of_partition[0]
-            offsets = offsets_text(end, high_watermark - 1)
+            offsets = offsets_text(end, noted_end - 1)
+            source = "its high watermark" if high_watermark == noted_end else "a producer snapshot"
             yield Finding(
                 MISSING_END,
                 Severity.LOSS,
-                f"{name}: {offsets}, below its high watermark, would be in none of these copies",
+                f"{name}: {offsets}, below {source}, would be in none of these copies",
                 Place(topic=first.topic, partition=first.number),
                 "copy all of them aside; give the disks of other replicas too, or restore one of "
                 "them from a backup before any of these brokers starts",
-                stake=Stake(high_watermark - end, 0),
+                stake=Stake(noted_end - end, 0),
             )
 
 

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from kraftops.display.sizes import named
+from kraftops.fileio.mounts import is_directory
 from kraftops.findings.aside import aside_of, new_folder
 from kraftops.findings.finding import Cure
 from kraftops.recovery.partitions.copies import PartitionCopy, more_complete, newest_of
@@ -133,7 +134,8 @@ def _copy_command(best: PartitionCopy, target: PartitionCopy) -> str:
     aside, folder = shlex.quote(aside_of(directory)), new_folder(directory, name)
     source, place = shlex.quote(f"{best.place}/."), shlex.quote(target.place)
     steps = [f"mkdir -p {aside}", f"kept={folder}", f'cp -a {source} "$kept/new"']
-    steps += [] if target.is_missing else [f'mv {place} "$kept"']
+    is_there = not target.is_missing or is_directory(target.place)
+    steps += [f'mv {place} "$kept"'] if is_there else []
     steps.append(f'mv "$kept/new" {place}')
     if not best.was_clean:
         steps.append(f"rm -f {shlex.quote(os.path.join(directory, CLEAN_SHUTDOWN))}")

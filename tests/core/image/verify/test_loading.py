@@ -124,6 +124,16 @@ def test_end_below_the_high_watermark_is_a_loss(broker: Path) -> None:
     assert "offsets 72 to 89 are lost" in finding.text
 
 
+def test_end_before_its_producer_snapshot_is_a_loss(broker: Path) -> None:
+    """A copy of a running broker has the log of an earlier moment than the snapshot."""
+    (broker / "d2/txn-0" / f"{90:020}.snapshot").touch()
+
+    (finding,) = found(broker)
+
+    assert (finding.code, finding.severity) == ("missing-end", Severity.LOSS)
+    assert "offsets 72 to 89 are lost" in finding.text
+
+
 def test_empty_segment_before_others_is_a_loss(broker: Path) -> None:
     (broker / "d2/plain-0" / f"{9:020}.log").write_bytes(b"")
 
