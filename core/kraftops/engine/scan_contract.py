@@ -140,10 +140,6 @@ class SeenBatch(NamedTuple):
     marker: int | None = None
     magic: int = 2
 
-    @property
-    def is_abort(self) -> bool:
-        return self.marker == ABORT
-
 
 class Scan(Protocol):
     """The scan of a file, fed with its bytes in order."""

@@ -8,7 +8,7 @@ import pytest
 from kraftops.engine.choice import why_not_native
 from kraftops.log.batch import CONTROL, Record
 from kraftops.log.codecs import CODECS, zstd_module
-from tests.helpers.engine.choice import using
+from tests.helpers.engine.choice import VARIABLE, using
 from tests.helpers.logs.corpus_rows import logs_of
 from tests.helpers.logs.costly_files import (
     LEADER_CHANGE,
@@ -23,7 +23,7 @@ from tests.helpers.logs.costly_files import (
 )
 from tests.helpers.logs.segments import batch_around, plain_record
 from tests.helpers.logs.written import batch_bytes
-from tests.helpers.tools.console import DUMP_LOG, Done, run_here
+from tests.helpers.tools.console import DUMP_LOG, Done, run_command, run_here
 from tests.helpers.tools.distribution import long_after
 
 LOG_NAME = "00000000000000000000.log"
@@ -253,6 +253,26 @@ def test_details_of_too_many_records_for_their_bytes_are_refused(
         f"2000 records in a compressed batch of {len(batch)} bytes, more than the {most} whose"
         " details are read" in done.text
     )
+
+
+@each_engine
+@pytest.mark.parametrize("codec", ["none", "zstd"])
+def test_long_value_before_another_file_is_written_whole_and_the_next_is_read(
+    codec: str, engine: str, tmp_path: Path
+) -> None:
+    """A small log whose text is larger than a call writes, which had no end."""
+    long, sound = tmp_path / LOG_NAME, tmp_path / "00000000000000000001.log"
+    long.write_bytes(inflating_to(2 * MIB, codec))
+    sound.write_bytes(NEXT)
+
+    environment = {VARIABLE: engine}
+    both, first, second = (
+        run_command("--print-data-log", "--files", files, environment=environment)
+        for files in (f"{long},{sound}", str(long), str(sound))
+    )
+
+    assert (both.code, both.err, both.out) == (0, "", first.out + second.out)
+    assert len(both.out) > 2 * MIB
 
 
 @each_engine

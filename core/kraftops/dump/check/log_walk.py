@@ -31,7 +31,7 @@ from kraftops.dump.check.transactions import (
     snapshot_producers,
 )
 from kraftops.dump.sources.parts import size_of
-from kraftops.engine.scan_contract import NO_PRODUCER, Note, SeenBatch
+from kraftops.engine.scan_contract import ABORT, NO_PRODUCER, Note, SeenBatch
 from kraftops.findings.finding import Severity
 from kraftops.log.batch import HEADER, HEADER_SIZE, LOG_OVERHEAD, SMALLEST_LENGTH
 from kraftops.log.damage.salvage import Gap
@@ -303,7 +303,7 @@ class LogWalk:
         if aborted:
             is_exact = self._is_exact and self.producers.is_complete
             txns.aborted(aborted, is_exact=is_exact)
-        elif batch.is_abort:
+        elif batch.marker == ABORT:
             txns.marker(batch.last_offset)
 
     @property

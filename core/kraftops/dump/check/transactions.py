@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from kraftops.dump.check.findings import Findings
 from kraftops.dump.check.index_checks import not_an_entry
-from kraftops.engine.scan_contract import SeenBatch
+from kraftops.engine.scan_contract import ABORT, SeenBatch
 from kraftops.errors import DecodeError, SourceError
 from kraftops.findings.finding import Severity
 from kraftops.log.indexes import AbortedTxn, TxnIndex
@@ -56,7 +56,7 @@ class Producers:
                 self.open.setdefault(batch.producer_id, batch.base_offset)
             return None
         first = self.open.pop(batch.producer_id, None)
-        if not batch.is_abort or first is None:
+        if batch.marker != ABORT or first is None:
             return None
         stable = min(self.open.values(), default=batch.last_offset + 1)
         return AbortedTxn(0, batch.producer_id, first, batch.last_offset, stable)

@@ -8,7 +8,10 @@ import pytest
 from kraftops.dump.check.batches import LogBatches
 from kraftops.dump.check.records import Reading, scan_of
 from kraftops.engine.choice import why_not_native
+from kraftops.engine.native_values import named
+from kraftops.engine.scan_contract import SeenBatch
 from kraftops.log.batch import CONTROL, DELETE_HORIZON, TRANSACTIONAL, Record
+from kraftops.log.damage.salvage import Gap
 from kraftops.log.log_file import LogFile
 from kraftops.memory import Budget
 from tests.helpers.engine.choice import using
@@ -59,7 +62,7 @@ def looked_at(path: Path, decoder: str | None) -> tuple[list[object], list[tuple
     reading = Reading(decoder, Budget())
     with LogFile(str(path)) as log, scan_of(reading.request(log.path)) as scan:
         batches = LogBatches(log, scan, reading.meter())
-        seen = list(batches)
+        seen = [part if isinstance(part, Gap) else named(SeenBatch, part) for part in batches]
         return seen, [(note.position, note.reason) for note in batches.notes]
 
 
