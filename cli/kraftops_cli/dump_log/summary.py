@@ -144,7 +144,8 @@ def print_summaries(
     plan = run.plan
     visible_logs = {file.log for file in files if file.is_shown and file.log in summaries}
     is_json = plan.query.output_format.has_objects
-    fields = fields_of(summaries, are_rows=not is_json and len(visible_logs) > 1)
+    are_rows = not is_json and len(visible_logs) > 1
+    fields = fields_of(summaries, are_rows=are_rows)
     logs = in_order([summary for log, summary in fields.items() if log in visible_logs], plan.sort)
     console = run.terminal.console
     if plan.output is not None:
@@ -159,6 +160,10 @@ def print_summaries(
         else:
             with open_target(plan, run.terminal) as fd:
                 write_all(fd, text.encode("utf-8", "surrogateescape"))
+    for log in visible_logs if are_rows else ():
+        if isinstance(counted := summaries[log], Summary):
+            for site in counted.spent:  # of other damage a row has the number
+                run.report.note(site.path, site.position, site.reason)
     for summary in logs:
         is_wrong = summary["undecodable"]["count"] and plan.query.check
         run.report.has_damage |= bool(damage_count(summary) or is_wrong)

@@ -42,15 +42,19 @@ class LogBatches:
             end = position + index - start
             yield from batches
             before = [*before, *(batch.last_offset for batch in batches[-2:])][-2:]
+        self._scan.meter.is_spent = False  # it is told with the batch that was too much
         if end < self._log.size:
             for part in salvaged(self._log, end, meter=self._meter, before=before):
                 yield part if isinstance(part, Gap) else self._seen(part)
 
     def _seen(self, batch: Batch) -> SeenBatch:
-        for seen_batch in self._scan.engine.look(batch.data, 0, batch.position)[1]:
-            return seen_batch
-        for outcome in self._scan.batch(batch):
-            self.notes += outcome.notes
+        meter = self._scan.meter
+        if not meter.is_spent:
+            for seen_batch in self._scan.engine.look(batch.data, 0, batch.position)[1]:
+                return seen_batch
+            meter.is_spent = False  # a look does not tell of it
+            for outcome in self._scan.batch(batch):
+                self.notes += outcome.notes
         return seen(batch, self._meter)
 
 

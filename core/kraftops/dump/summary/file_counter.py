@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from kraftops.dump.summary.details import NoDetails
-from kraftops.dump.summary.summary import Summary
+from kraftops.dump.summary.summary import DamageSite, Summary
 from kraftops.dump.summary.tallies import add_tally
 from kraftops.engine.count_contract import Counted, CountRequest, LargeBatch, Window
 from kraftops.engine.counting import EngineCounter
@@ -125,6 +125,8 @@ class FileCounter:
 
     def _damage(self, batch: Batch, reason: str) -> None:
         self.summary.add_damage(self._path, batch.position, batch.size, reason)
+        if self.meter.is_spent:
+            self.summary.spent.append(DamageSite(self._path, batch.position, batch.size, reason))
 
     def _add(self, batch: Batch, header: Header) -> None:
         if not v2.is_valid(batch, header.crc):

@@ -130,6 +130,8 @@ class Summary:
         self.types: dict[Label, Amount] = {}
         self.control: dict[str, Amount] = {}
         self.damage = DamageSites()
+        self.spent: list[DamageSite] = []
+        """The damage at which files had spent their budgets."""
         self.undecodable = DamageSites()
         self.transactions = Transactions(has_open=scope.has_open)
         self.details = (
@@ -262,6 +264,7 @@ class Summary:
         for name, amount in later.control.items():
             self.control.setdefault(name, Amount()).add(amount.count, amount.size)
         self.damage.merge(later.damage)
+        self.spent += later.spent
         self.undecodable.merge(later.undecodable)
         self.transactions.merge(later.transactions)
         self.details.merge(later.details)
