@@ -1,6 +1,6 @@
 """Both engines agree about mutated real segments and random logs, with random queries.
 
-It runs for KRAFTOPS_FUZZ_SECONDS (10) from the seed KRAFTOPS_FUZZ_SEED on;
+It runs for KRAFTOPS_FUZZ_SECONDS (12) from the seed KRAFTOPS_FUZZ_SEED on;
 `tests.helpers.engine.fuzzing` runs it by hand, for any time, and makes findings smaller. Earlier
 findings, kept in tests/data/engine, are tried first.
 """
@@ -19,7 +19,7 @@ from tests.helpers.engine.findings import KEPT, from_bytes, to_bytes
 
 pytestmark = pytest.mark.skipif(not has_native(), reason=f"no native engine: {why_not_native()}")
 
-SECONDS = float(os.environ.get("KRAFTOPS_FUZZ_SECONDS", "4"))
+SECONDS = float(os.environ.get("KRAFTOPS_FUZZ_SECONDS", "12"))
 SEED = int(os.environ.get("KRAFTOPS_FUZZ_SEED", "20260101"))
 
 

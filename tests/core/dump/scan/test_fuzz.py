@@ -1,6 +1,6 @@
 """Mutated real segments: no exception, no hang, and nothing lost before the first mutation.
 
-KRAFTOPS_FUZZ_SECONDS says how long (10), KRAFTOPS_FUZZ_SEED where to begin; a failure names the
+KRAFTOPS_FUZZ_SECONDS says how long (12), KRAFTOPS_FUZZ_SEED where to begin; a failure names the
 seed of its case, with which it comes first.
 """
 
@@ -16,7 +16,7 @@ from tests.helpers.engine.cases import at_most
 from tests.helpers.logs.segments import batches_of, segments
 from tests.helpers.tools.dump_file import QUERIES, dump_bytes
 
-SECONDS = float(os.environ.get("KRAFTOPS_FUZZ_SECONDS", "4"))
+SECONDS = float(os.environ.get("KRAFTOPS_FUZZ_SECONDS", "12"))
 SEED = int(os.environ.get("KRAFTOPS_FUZZ_SEED", "20260101"))
 LONGEST = 5  # seconds a case may take
 LARGEST = 20_000  # bytes of a segment; larger ones have nothing that these have not
