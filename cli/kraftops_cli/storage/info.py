@@ -46,7 +46,7 @@ class InfoOptions(NodeOptions):
 def info(terminal: Terminal, options: InfoOptions) -> int:
     from kraftops.errors import StorageError
     from kraftops.storage.logdirs.describe import INFO, NodeState
-    from kraftops.storage.logdirs.directories import read_directories
+    from kraftops.storage.logdirs.directories import distinct, read_directories
     from kraftops.storage.logdirs.inspector import findings, kafka_problems
     from kraftops.storage.logdirs.node import Node
     from kraftops.storage.verify.quorum import damage_finding
@@ -59,7 +59,7 @@ def info(terminal: Terminal, options: InfoOptions) -> int:
         directories,
         [*kafka_problems(directories)],
         [
-            *findings(loaded, directories),
+            *findings(loaded, distinct(directories)),
             *(damage_finding(disk, damage) for damage in disk.log.damage),
         ],
     )

@@ -308,6 +308,15 @@ class LogDirectory:
         yield from filter(None, (partition.topic_id for partition in self.partitions()))
 
 
+def identity_of(path: str) -> object:
+    """Return what all names of one directory share: spellings, links and mounts of it."""
+    real_path = os.path.realpath(path)
+    with suppress(OSError):
+        status = os.stat(real_path)
+        return status.st_dev, status.st_ino
+    return real_path
+
+
 class Duplicate(NamedTuple):
     """A partition that a server has in another place already."""
 

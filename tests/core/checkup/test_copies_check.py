@@ -159,7 +159,9 @@ def test_of_two_copies_with_other_records_none_is_called_the_newest(cluster: Pat
     assert "broker 101: it ends at offset 724, epoch 0, noted high watermark 724" in facts
 
 
-@pytest.mark.parametrize("name", ["orders-1.bak", "orders-9", f"orders-1.{7:032x}-delete"])
+@pytest.mark.parametrize(
+    "name", ["orders-1.bak", "orders-1 - Copy", "Orders-1", f"orders-1.{7:032x}-delete"]
+)
 def test_missing_partition_that_lies_beside_under_another_name_is_put_back(
     name: str, cluster: Path
 ) -> None:
@@ -176,6 +178,20 @@ def test_missing_partition_that_lies_beside_under_another_name_is_put_back(
     (command,) = finding.commands
     subprocess.run(["sh", "-c", command], check=True)
     assert severe(cluster, 101, 103) == sound
+
+
+@pytest.mark.parametrize("name", ["orders-9", "moved"])
+def test_no_cure_changes_the_number_in_the_name_of_a_partition(name: str, cluster: Path) -> None:
+    """The topic id is that of all partitions of the topic: it may be any of them."""
+    directory = cluster / "node-101/data/orders-1"
+    directory.rename(directory.with_name(name))
+
+    findings = severe(cluster, 101, 103)
+
+    finding = next(finding for finding in findings if finding.code == "missing-partition")
+    assert f"{name} has the id of its topic, and may be it" in finding.text
+    commands = [command for finding in findings for command in finding.commands]
+    assert not [command for command in commands if f"mv {directory.with_name(name)}" in command]
 
 
 def test_directories_without_numbers_are_put_back_as_no_partition_where_several_are_missing(

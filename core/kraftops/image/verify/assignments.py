@@ -132,6 +132,7 @@ def _assignment_findings(
 ) -> Iterator[Finding]:
     directories = node.data_directories
     present: set[PartitionKey] = set()
+    names = {name for directory in directories for name in directory.folder.directories}
     for directory in directories:
         for partition in directory.partitions():
             # One that has lost its topic id is told of as such.
@@ -140,7 +141,15 @@ def _assignment_findings(
             owner = DirectoryOwner(
                 node.config.node_id, directory.meta.directory_id if directory.meta else None
             )
-            if topic_id and (not partition.is_renamed or _is_taken(partition, image, owner)):
+            # By another topic's name, a broker loads it and still makes an empty one by this name.
+            topic = image.topics.get(topic_id) if topic_id else None
+            is_lost = (
+                topic is not None
+                and topic.name != partition.topic
+                and f"{topic.name}-{partition.number}" not in names
+            )
+            is_here = not partition.is_renamed or _is_taken(partition, image, owner)
+            if topic_id and is_here and not is_lost:
                 present.add((topic_id, partition.number))
             if own_id is None and is_forbidden(os.path.join(partition.path, TOPIC_ID)):
                 continue  # the loading tells it

@@ -22,7 +22,7 @@ PUT_BACK = "put its directory back, or restore it from a copy"
 _FATES = {
     FolderKind.DELETED: "which the next start deletes",
     FolderKind.STRAY: "which a start leaves there",
-    FolderKind.CURRENT: "which a start sets aside as a stray",
+    FolderKind.CURRENT: "under which no broker looks for it",
     None: "at which a start stops",
 }
 """What a start makes of a directory by the kind of its name, None of another name."""
@@ -33,7 +33,7 @@ def renamed_directories(
 ) -> dict[PartitionKey, str]:
     """Return the paths of directories that have the topic id of a partition that is missing.
 
-    The number is in their name, or the topic lacks just one partition here.
+    The number is in their name; or the topic lacks just one partition here, which proves nothing.
     """
     paths: dict[PartitionKey, str] = {}
     for directory in directories if missing else ():
@@ -43,14 +43,19 @@ def renamed_directories(
             numbers = [number for missing_id, number in missing if missing_id == topic_id]
             if topic_id is None or not numbers or (folder and folder.kind is FolderKind.FUTURE):
                 continue
-            match = re.match(rf"{re.escape(image.topics[topic_id].name)}-(\d+)(?!\d)", name)
-            number = int(match[1]) if match else None
-            is_in_place = match and folder and image.partition(topic_id, folder.partition)
-            if number not in numbers and len(numbers) == 1 and not is_in_place:
+            number = _number_in(name, image.topics[topic_id].name)
+            is_other = number is not None and image.partition(topic_id, number)
+            if number not in numbers and len(numbers) == 1 and not is_other:
                 number = numbers[0]
             if number in numbers:
                 paths.setdefault((topic_id, number), path)
     return paths
+
+
+def _number_in(name: str, topic: str) -> int | None:
+    """Return the number in the name of a directory of a topic, whatever a copy made of the rest."""
+    match = re.match(rf"{re.escape(topic)}-(\d+)(?!\d)", name, re.IGNORECASE)
+    return int(match[1]) if match else None
 
 
 def with_directory(finding: Finding, path: str | None) -> Finding:
@@ -60,6 +65,15 @@ def with_directory(finding: Finding, path: str | None) -> Finding:
     (directory, old), name = os.path.split(path), finding.place.partition_name
     folder = parse_folder_name(old)
     fate = _FATES[folder.kind if folder else None]
+    if _number_in(old, finding.place.topic or "") != finding.place.partition:
+        # The topic id is that of all partitions of the topic.
+        return replace(
+            finding,
+            text=f"{finding.text}; {old} has the id of its topic, and may be it",
+            cure=f"{finding.cure}; see by its records whether {old} is this partition, and only "
+            f"then give it its name {name} again",
+            evidence=(Evidence(path, "it has the id of the topic"),),
+        )
     return replace(
         finding,
         text=f"{finding.text}; its records are in {old}, {fate}",

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kraftops.dump.sources.missing import nearest_path
 from kraftops.errors import DecodeError, StorageError
-from kraftops.server.log_directory import LogDirectory, read_log_directory
+from kraftops.server.log_directory import LogDirectory, identity_of, read_log_directory
 from kraftops.storage.logdirs.proposals import cluster_id_argument
 from kraftops.uuids import from_text, is_reserved, to_text
 
@@ -108,17 +109,27 @@ def _cluster_hint(present: str, requested: str) -> str:
     )
 
 
+def distinct(directories: Iterable[LogDirectory]) -> tuple[LogDirectory, ...]:
+    """Return each directory once, by its first name: the others are not copies of it."""
+    by_identity: dict[object, LogDirectory] = {}
+    for directory in directories:
+        first = by_identity.setdefault(identity_of(directory.path), directory)
+        if directory.is_metadata and not first.is_metadata:
+            by_identity[identity_of(first.path)] = replace(first, is_metadata=True)
+    return tuple(by_identity.values())
+
+
 def check_distinct(directories: Sequence[LogDirectory]) -> None:
     """Refuse one directory under two names, which Kafka formats and opens twice.
 
     Raises:
         StorageError: there is one.
     """
-    by_real_path: dict[str, str] = {}
+    by_identity: dict[object, str] = {}
     for directory in directories:
         if directory.problem:
             continue
-        other = by_real_path.setdefault(os.path.realpath(directory.path), directory.path)
+        other = by_identity.setdefault(identity_of(directory.path), directory.path)
         if other != directory.path:
             raise StorageError(
                 f"{other} and {directory.path} are one directory",

@@ -18,7 +18,7 @@ from kraftops.findings.finding import (
 )
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.server.formatted import has_metadata_log
-from kraftops.server.log_directory import LogDirectory
+from kraftops.server.log_directory import LogDirectory, identity_of
 from kraftops.server.meta_properties import MetaProperties
 from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.logdirs.proposals import rewrite_to_node
@@ -76,6 +76,7 @@ def findings(
             finding = stop_finding("unreadable", directory.read_problem, directory.place, cure)
             inside = os.path.join(directory.path, METADATA_PARTITION)
             yield unless_forbidden(finding, inside)
+    yield from _other_names(config, directories, owners)
     yield from _id_findings(config, directories, owners)
     for directory in directories:
         if directory.is_metadata:
@@ -122,6 +123,36 @@ def _other_node_cure(
     )
 
 
+def _other_names(
+    config: ServerConfig, directories: tuple[LogDirectory, ...], owners: Mapping[bytes, int]
+) -> Iterator[Finding]:
+    """Yield the directories that have two names in a configuration.
+
+    Kafka compares their texts first, and so refuses even a trailing slash: there is a metadata log
+    "outside" of the metadata directory (`KafkaRaftServer.initializeLogDirs`), a directory id twice
+    (`MetaPropertiesEnsemble.verify`), a "Duplicate log directory" (`LogManager`).
+    """
+    present = {directory.meta.directory_id for directory in directories if directory.meta}
+    absent = [
+        to_text(identity)
+        for identity, owner in owners.items()
+        if owner == config.node_id and identity not in present
+    ]
+    names: dict[object, str] = {}
+    for path in dict.fromkeys((*config.log_dirs, config.metadata_log_dir)):
+        first = names.setdefault(identity_of(path), path)
+        if first == path:
+            continue
+        cure = f"name it once in log.dirs and metadata.log.dir of {config.path}"
+        if absent:
+            cure = (
+                f"mount the disk with directory.id={' or '.join(absent)} there, which the metadata "
+                f"has for this node; if there is none, {cure}"
+            )
+        problem = f"it is {first} under another name"
+        yield stop_finding("directory-twice", problem, Place(directory=path), cure)
+
+
 def _id_findings(
     config: ServerConfig, directories: tuple[LogDirectory, ...], owners: Mapping[bytes, int]
 ) -> Iterator[Finding]:
@@ -148,11 +179,7 @@ def _id_findings(
             command = f"sed -i '/^directory.id=/d' {shlex.quote(directory.meta_path)}"
             yield stop_finding("reserved-directory-id", problem, directory.place, cure, (command,))
         first = paths.setdefault(meta.directory_id, path)
-        if first != path and os.path.samefile(first, path):
-            problem = f"it is {first} under another name"
-            cure = f"name it once in log.dirs of {config.path}"
-            yield stop_finding("directory-twice", problem, directory.place, cure)
-        elif first != path:
+        if first != path:
             problem = f"its directory id {directory_id} is also the id of {first}"
             cure = (
                 f"if it is a copy, take it out of log.dirs of {config.path}; "

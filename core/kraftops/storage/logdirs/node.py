@@ -12,12 +12,13 @@ from kraftops.fileio.mounts import archive_of
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.memory import USUAL, Budget
 from kraftops.server import quorum_state
+from kraftops.server.formatted import has_metadata_log
 from kraftops.server.log_directory import LogDirectory
 from kraftops.server.metadata_log.content import LogContent
 from kraftops.server.metadata_log.log import MetadataLog
 from kraftops.server.voters import Voter
 from kraftops.storage.config.server_config import ServerConfig
-from kraftops.storage.logdirs.directories import read_directories
+from kraftops.storage.logdirs.directories import distinct, read_directories
 
 _THIS_HOST = frozenset({"", "localhost", "127.0.0.1", "::1", "0:0:0:0:0:0:0:1"})
 
@@ -60,6 +61,16 @@ class Node:
     def content(self) -> LogContent:
         """The content of the whole metadata log."""
         return self.log.read(is_thorough=True)
+
+    @cached_property
+    def logs_elsewhere(self) -> list[LogDirectory]:
+        """The other directories with a metadata log, where the metadata directory has none."""
+        others = [] if self.log.is_used else self.data_directories
+        return [
+            directory
+            for directory in others
+            if not directory.is_metadata and has_metadata_log(directory.path)
+        ]
 
     @property
     def voters(self) -> tuple[Voter, ...]:
@@ -123,7 +134,7 @@ class Node:
 
 
 def read_node(config: ServerConfig, budget: Budget = USUAL) -> Node:
-    return Node(config, read_directories(config), budget)
+    return Node(config, distinct(read_directories(config)), budget)
 
 
 def directory_owners(nodes: Sequence[Node]) -> dict[bytes, int]:

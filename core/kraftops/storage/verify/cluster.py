@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from kraftops.findings.finding import Finding, Place, stop_finding
-from kraftops.server.log_directory import LogDirectory
+from kraftops.server.log_directory import LogDirectory, identity_of
 from kraftops.server.metadata_log.recovery_mark import voter_identities
 from kraftops.server.voters import voters_text
 from kraftops.storage.logdirs.inspector import FORMAT_ANEW
-from kraftops.storage.logdirs.node import Node, recover_command
+from kraftops.storage.logdirs.node import Node, directory_owners, recover_command
 from kraftops.storage.logdirs.proposals import rewrite_cure
 from kraftops.storage.verify.formatting import common_cluster_id
+from kraftops.storage.verify.quorum import copied_directory
 from kraftops.storage.verify.rival_quorums import rival_findings
 from kraftops.storage.verify.voter_logs import voter_log_findings
 from kraftops.uuids import to_text
@@ -57,12 +57,12 @@ def _identities(nodes: Sequence[Node]) -> Iterator[Finding]:
 
 def _shared_directories(nodes: Sequence[Node]) -> Iterator[Finding]:
     """Yield the directories, or ids of directories, of several nodes."""
-    owners: dict[str, str] = {}
+    owners: dict[object, str] = {}
     identities: dict[bytes, _Owned] = {}
     for node in nodes:
         for directory in node.directories:
             path = node.config.path
-            owner = owners.setdefault(os.path.realpath(directory.path), path)
+            owner = owners.setdefault(identity_of(directory.path), path)
             if owner != path:
                 problem = f"{owner} and {path} both have it"
                 cure = "name another directory in log.dirs of one of the two"
@@ -71,7 +71,8 @@ def _shared_directories(nodes: Sequence[Node]) -> Iterator[Finding]:
                 identity = directory.meta.directory_id
                 first = identities.setdefault(identity, _Owned(node, directory))
                 if first.node is not node:
-                    yield _id_twice(identity, _Owned(node, directory), first)
+                    registered = directory_owners(nodes).get(identity)
+                    yield _id_twice(identity, _Owned(node, directory), first, registered)
 
 
 class _Owned(NamedTuple):
@@ -81,18 +82,22 @@ class _Owned(NamedTuple):
     directory: LogDirectory
 
 
-def _id_twice(identity: bytes, later: _Owned, first: _Owned) -> Finding:
-    """Return that two nodes have one directory id; the copy has the node id of the other."""
-    copies = [side for side in (later, first) if side.directory.node_id != side.node.config.node_id]
+def _id_twice(identity: bytes, later: _Owned, first: _Owned, owner: int | None) -> Finding:
+    """Return that two nodes have one directory id; the copy has the node id of the other.
+
+    Where the metadata has it for an *owner*, that decides: a node id is soon rewritten.
+    """
+    copies = [
+        side
+        for side in (later, first)
+        if (side.directory.node_id if owner is None else owner) != side.node.config.node_id
+    ]
     copied = copies[0] if len(copies) == 1 else later
     original = first if copied is later else later
     text = f"its directory id {to_text(identity)} is also the id of {original.directory.java_path}"
     if len(copies) == 1:
-        node_id = copied.node.config.node_id
-        cure = (
-            f"it is the copy, and the other is right: put the directory of node {node_id} back; if "
-            "that is lost, keep the copy elsewhere, and see what verify says without it"
-        )
+        own, path = copied.node.config.node_id, original.directory.java_path
+        cure = copied_directory(own, path).text
     else:
         cure = "one of them is a copy: find out which, and put the directory of its node back"
     return stop_finding("directory-id-twice", text, copied.directory.place, cure)
@@ -162,7 +167,8 @@ def _dynamic_voters(nodes: Sequence[Node]) -> Iterator[Finding]:
 
 
 def _all_waiting(controllers: Sequence[Node], nodes: Sequence[Node]) -> Iterator[Finding]:
-    waiting = [node for node in controllers if not node.config.voters and not node.log.is_used]
+    waiting = [node for node in controllers if not (node.config.voters or node.log.is_used)]
+    waiting = [node for node in waiting if not node.logs_elsewhere]
     ports = {listener.port for node in waiting for listener in node.config.advertised_controllers}
     expected = {port for node in waiting for _, port in node.bootstrap_controllers}
     if len(waiting) > 1 and waiting == list(controllers) and expected <= ports:

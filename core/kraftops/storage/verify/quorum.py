@@ -31,12 +31,15 @@ from kraftops.storage.verify.metadata_start import metadata_start_findings
 from kraftops.uuids import to_text
 
 
-def quorum_findings(node: Node) -> Iterator[Finding]:
-    """Yield the problems of the metadata log that keep a node from starting or from a quorum."""
+def quorum_findings(node: Node, nodes: Sequence[Node]) -> Iterator[Finding]:
+    """Yield the problems of the metadata log that keep a node from starting or from a quorum.
+
+    Of the given *nodes*, one may have a directory of which this node has a copy.
+    """
     yield from metadata_start_findings(node)
     yield from _metadata_log(node)
     if node.is_broker:
-        yield from _registration(node)
+        yield from _registration(node, nodes)
     if node.is_controller:
         yield from _quorum(node)
 
@@ -157,7 +160,7 @@ def _recover(node: Node) -> Cure:
     return Cure(f"{FORMAT_ANEW} with --standalone")
 
 
-def _registration(node: Node) -> Iterator[Finding]:
+def _registration(node: Node, nodes: Sequence[Node]) -> Iterator[Finding]:
     """Yield the finding that directories are registered for another broker."""
     own = node.config.node_id
     owners = node.directory_owners
@@ -165,13 +168,32 @@ def _registration(node: Node) -> Iterator[Finding]:
         identity = directory.meta.directory_id if directory.meta else None
         other = owners.get(identity or b"", own)
         if other != own and directory.node_id in (None, own):
+            originals = [
+                original.java_path
+                for original_node in nodes
+                if original_node.config.node_id == other
+                for original in original_node.directories
+                if original.meta and original.meta.directory_id == identity
+            ]
             yield stop_finding(
                 "registered-elsewhere",
                 f"the cluster knows it as of broker {other}, and refuses it of broker {own}",
                 directory.place,
-                *_registered_again(node, owners, other),
+                *(
+                    copied_directory(own, originals[0])
+                    if originals
+                    else _registered_again(node, owners, other)
+                ),
             )
             return
+
+
+def copied_directory(own: int, original: str) -> Cure:
+    """Return the cure of a directory that is a copy of the *original*, which another node has."""
+    return Cure(
+        f"it is a copy of {original}, which is right: put the directory of node {own} back; if that"
+        " is lost, keep the copy elsewhere, and see what verify says without it"
+    )
 
 
 def _registered_again(node: Node, owners: Mapping[bytes, int], other: int) -> Cure:

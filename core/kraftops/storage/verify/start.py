@@ -64,7 +64,7 @@ def verify_node(
             yield stop_finding("not-writable", problem, place, cure)
     yield from _contents(node)
     if node.metadata.is_readable:
-        yield from quorum_findings(node)
+        yield from quorum_findings(node, evidence.nodes)
         yield from changed_voters(node, evidence.nodes)
         yield from _never_started(node, evidence.nodes)
 
@@ -121,7 +121,7 @@ def _formatted(node: Node, cluster_id: str | None, evidence: FormatEvidence) -> 
             yield stop_finding(
                 "not-formatted", problem, place, *_restore(node, directory, cluster_id, evidence)
             )
-        elif meta is None:
+        elif meta is None and not (directory.is_metadata and node.logs_elsewhere):
             problem = "it is not formatted" if directory.status else "it does not exist"
             yield stop_finding(
                 "not-formatted",
@@ -129,7 +129,7 @@ def _formatted(node: Node, cluster_id: str | None, evidence: FormatEvidence) -> 
                 place,
                 *format_advice(node, directory, cluster_id, evidence),
             )
-        elif meta.node_id is None or meta.cluster_id is None:
+        elif meta and (meta.node_id is None or meta.cluster_id is None):
             ids = {"node id": meta.node_id, "cluster id": meta.cluster_id}
             missing = " and no ".join(name for name, number in ids.items() if number is None)
             options = "--to-v1", "--node-id", str(node.config.node_id)
@@ -190,12 +190,15 @@ def _contents(node: Node) -> Iterator[Finding]:
             continue
         inside = os.path.join(path, METADATA_PARTITION)
         if not directory.is_metadata and os.path.lexists(inside):
-            yield stop_finding(
-                "stray-metadata-log",
-                f"a metadata log outside of the metadata directory {node.metadata_path}",
-                Place(file=os.path.join(directory.java_path, METADATA_PARTITION)),
-                f"if its log is the newest, set metadata.log.dir={directory.java_path} in "
-                f"{node.config.path}; if it is a leftover, move it away",
-            )
+            problem = f"a metadata log outside of the metadata directory {node.metadata_path}"
+            cure = f"set metadata.log.dir={directory.java_path} in {node.config.path}"
+            if node.logs_elsewhere == [directory]:
+                problem += ", which has none"
+                cure = f"{cure} again, and format nothing: this is the log of node "
+                cure += str(node.config.node_id)
+            else:
+                cure = f"if its log is the newest, {cure}; if it is a leftover, move it away"
+            place = Place(file=os.path.join(directory.java_path, METADATA_PARTITION))
+            yield stop_finding("stray-metadata-log", problem, place, cure)
         if node.is_broker and path in node.config.log_dirs:
             yield from misnamed_findings(directory)

@@ -119,10 +119,11 @@ class Quorum:
         able = {node.config.node_id for node in self.able}
         given = {node.config.node_id for node in self.nodes} & self.voters.keys()
         # With its log, a voter needs no more than its meta.properties, which [not-formatted] tells.
+        # So does one whose log is in another of its directories, which [stray-metadata-log] tells.
         nameless = {
             node.config.node_id
             for node in self.nodes
-            if node.log.is_used and node.metadata.meta is None
+            if (node.log.is_used and node.metadata.meta is None) or node.logs_elsewhere
         }
         lost = sorted(given - able - nameless)
         if lost and len(self.voters) - len(lost) < self.majority:

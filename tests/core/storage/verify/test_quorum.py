@@ -3,12 +3,18 @@
 import json
 import os
 import shutil
+from contextlib import chdir
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from kraftops.server.log_directory import read_log_directory
 from kraftops.storage.bootstrap.records import Bootstrap, bootstrap_bytes
 from kraftops.storage.bootstrap.releases import LATEST_PRODUCTION
+from kraftops.storage.config.server_config import load_config
+from kraftops.storage.logdirs.node import read_node
+from kraftops.storage.verify.quorum import quorum_findings
 from kraftops.uuids import to_text
 from tests.helpers.logs.metadata_logs import (
     feature,
@@ -21,6 +27,7 @@ from tests.helpers.logs.metadata_logs import (
 )
 from tests.helpers.nodes.node_directories import (
     OTHER_ID,
+    PROPERTIES,
     format_node,
     make_node,
 )
@@ -139,6 +146,20 @@ def test_directory_of_another_broker_beside_own_ones_is_given_back(static: Path)
 
     assert finding.code == "registered-elsewhere"
     assert finding.cure == "take it out of log.dirs, and give it back to broker 5"
+
+
+def test_directory_that_was_copied_from_another_broker_gets_no_command(static: Path) -> None:
+    """With its id, two servers would be one broker."""
+    used(static, records_batch(2, registration(static, 5, "d2"), version=3))
+    with chdir(static):
+        shutil.copytree("d2", "original")
+        node = read_node(load_config(PROPERTIES))
+        config = replace(node.config, node_id=5)
+        other = replace(node, config=config, directories=(read_log_directory("original"),))
+        findings = [*quorum_findings(node, [node, other])]
+    (finding,) = [finding for finding in findings if finding.code == "registered-elsewhere"]
+    assert finding.cure.startswith("it is a copy of original, which is right: put the directory of")
+    assert not finding.commands
 
 
 def test_damaged_quorum_state(static: Path) -> None:

@@ -222,11 +222,26 @@ def test_cluster_id_may_be_asked_for(static: Path) -> None:
     ]
 
 
-def test_directory_under_two_names(static: Path) -> None:
+@pytest.mark.parametrize("other", ["link", "d1/", "./d1", "d2/../d1"])
+def test_directory_under_two_names_has_no_partition_twice(other: str, static: Path) -> None:
     (static / "link").symlink_to("d1")
-    make_node(static, log_dirs="d1,link")
+    (static / "d1/__cluster_metadata-0").mkdir(exist_ok=True)
+    make_node(static, log_dirs=f"d1,{other}")
 
-    assert stopping(static) == ["link: it is d1 under another name"]
+    assert stopping(static) == [f"{other}: it is d1 under another name"]
+
+
+def test_metadata_log_in_the_directory_before_metadata_log_dir_was_changed(static: Path) -> None:
+    log = static / "d1/__cluster_metadata-0"
+    log.mkdir(exist_ok=True)
+    (log / f"{0:020}.log").touch()
+    (static / "new").mkdir()
+    make_node(static, log_dirs="d1,d2", metadata_log_dir="new")
+
+    (finding,) = verified(static)
+
+    assert finding.cure.startswith("set metadata.log.dir=d1 in server.properties again")
+    assert not finding.commands
 
 
 def test_metadata_log_in_a_data_directory(static: Path) -> None:
