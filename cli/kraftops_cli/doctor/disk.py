@@ -23,11 +23,13 @@ from kraftops_cli.terminal.failure import code_with_skipped
 from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
+    from kraftops.disk.settings import Setting
     from kraftops.disk.totals import DiskUsage, Total
     from kraftops.disk.usage import DirectoryUsage
     from kraftops.disk.why import Broker, Why
     from kraftops.errors import KraftopsError
     from kraftops.storage.config.host import LocalKafka
+    from kraftops.storage.config.server_config import ServerConfig
     from kraftops_terminal.console import Console
 
 _MOST_ROWS = 1_000_000
@@ -76,6 +78,7 @@ class DiskOptions(ExaminedOptions):
 )
 def disk(terminal: Terminal, options: DiskOptions) -> int:
     """Print the sizes; return the exit code."""
+    from kraftops.checkup.examination import Examination
     from kraftops.disk.totals import DiskUsage
     from kraftops.disk.usage import read_usages
 
@@ -86,10 +89,15 @@ def disk(terminal: Terminal, options: DiskOptions) -> int:
     kafkas = options.nodes(terminal)
     skipped: list[KraftopsError] = []
     with options.opened_sources(terminal, skipped) as sources:
-        brokers = [*_brokers(kafkas, [source.folder for source in sources])]
+        folders = [source.folder for source in sources]
         if named is not None:
-            _explain(terminal, named, brokers)
+            nearby, refusals = Examination(sources=sources, parents=options.names).loaded
+            for refusal in refusals:
+                terminal.error(f"note: {refusal}")
+            usable = [config for config in nearby if config.is_whole]
+            _explain(terminal, named, [*_brokers(kafkas, folders, usable)])
         else:
+            brokers = _brokers(kafkas, folders)
             directories = [directory for broker in brokers for directory in broker.directories]
             _tell(terminal, options, DiskUsage(read_usages(directories, int(time.time() * 1000))))
     return code_with_skipped(0, skipped)
@@ -141,12 +149,28 @@ def _explain(terminal: Terminal, named: tuple[str, int | None], brokers: Sequenc
         terminal,
         DISK.fields[-1:],
         kept,
-        lambda: (line for why in kept for line in _reasons(terminal.console, why)),
+        lambda: _explanations(terminal.console, kept),
     )
 
 
+def _explanations(console: Console, kept: Sequence[Why]) -> Iterator[str]:
+    """Yield why each replica stays as it is, and then the settings: once where they are equal."""
+    from kraftops.disk.why import SETTING
+    from kraftops_terminal.tables import table_of, table_text
+
+    places: dict[tuple[Setting, ...], dict[str, None]] = {}
+    for why in kept:
+        directory = why.state.directory
+        broker = directory.path if directory.node_id is None else f"broker {directory.node_id}"
+        places.setdefault(tuple(why.state.settings), {})[broker] = None
+        yield from _reasons(console, why)
+    for settings, brokers in places.items():
+        title = "Settings in force" + f" on {', '.join(brokers)}" * (len(places) > 1)
+        yield table_text(console, table_of(SETTING, settings, title))
+
+
 def _reasons(console: Console, why: Why) -> Iterator[str]:
-    from kraftops.disk.why import SEGMENT, SETTING
+    from kraftops.disk.why import SEGMENT
     from kraftops_terminal.escaping import escaped
     from kraftops_terminal.tables import table_of, table_text
 
@@ -156,12 +180,16 @@ def _reasons(console: Console, why: Why) -> Iterator[str]:
         yield escaped(f"- {reason.text}") + "\n"
         if reason.cure:
             yield escaped(f"  cure: {reason.cure}") + "\n"
-    yield "\n" + table_text(console, table_of(SEGMENT, state.segments, "Segments"))
-    yield "\n" + table_text(console, table_of(SETTING, state.settings, "Settings in force"))
+    yield "\n" + table_text(console, table_of(SEGMENT, state.segments, "Segments")) + "\n"
 
 
-def _brokers(kafkas: Sequence[LocalKafka], named: Sequence[str]) -> Iterator[Broker]:
-    """Yield the brokers of configurations, and of directories that are *named* and not in those."""
+def _brokers(
+    kafkas: Sequence[LocalKafka], named: Sequence[str], nearby: Sequence[ServerConfig] = ()
+) -> Iterator[Broker]:
+    """Yield the brokers of configurations, and of directories that are *named* and not in those.
+
+    Configurations *nearby* have their directories among those.
+    """
     from kraftops.disk.why import Broker
     from kraftops.dump.sources.missing import refuse_missing
     from kraftops.server.log_directory import read_log_directory
@@ -171,7 +199,7 @@ def _brokers(kafkas: Sequence[LocalKafka], named: Sequence[str]) -> Iterator[Bro
     configs = [load_config(kafka.path, kafka.overrides, os.environ) for kafka in kafkas]
     for config in configs:
         refuse_missing((path for path in config.log_dirs if not os.path.isabs(path)), RELATIVE)
-    brokers = [Broker(config, read_directories(config)) for config in configs]
+    brokers = [Broker(config, read_directories(config)) for config in (*configs, *nearby)]
     seen: set[str] = set()
     for broker in (*brokers, Broker(None, [*map(read_log_directory, named)])):
         by_real_path = {

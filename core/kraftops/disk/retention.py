@@ -46,6 +46,8 @@ class SegmentFate:
     modified: int
     largest_timestamp: int | None
     is_active: bool
+    first_timestamp: int | None = None
+    """That of the first batch of the active segment."""
     goes_at: int | None = None
 
     @property
@@ -146,7 +148,14 @@ def _segments(files: PartitionFiles) -> Iterator[SegmentFate]:
             status.modified_ms,
             _largest_timestamp(segment),
             is_active,
+            _first_timestamp(segment.log) if is_active else None,
         )
+
+
+def _first_timestamp(path: str) -> int | None:
+    with suppress(KraftopsError), LogFile(path) as file:
+        return next((batch.header.max_timestamp for batch in file.batches()), None)
+    return None
 
 
 def _largest_timestamp(segment: SegmentFiles) -> int | None:
@@ -206,7 +215,7 @@ def open_transactions(files: PartitionFiles) -> Iterator[OpenTransaction]:
 def reason(kind: str, **values: object) -> Reason:
     """Return a reason with values of the partition in its sentence."""
     texts = _texts()[kind]
-    return Reason(kind, texts["text"].format(**values), texts.get("cure", ""))
+    return Reason(kind, texts["text"].format(**values), texts.get("cure", "").format(**values))
 
 
 @cache
@@ -256,12 +265,26 @@ def _deletion(state: RetentionState, copied_to: int | None) -> Iterator[Reason]:
             retention=span_text(settings.retention_ms),
             source=source,
             due=iso_time(first),
+            key=settings.retention_key,
         )
     elif first is None:
         yield reason("below-limit")
-    if len(state.segments) == 1 and (first is None or first > state.now):
+    if len(state.segments) == 1 and (first is None or first > state.now) and _has_due(state):
         bytes_, age = settings.number(keys.SEGMENT_BYTES), settings.number(keys.SEGMENT_MS)
         yield reason("active", bytes=size_text(bytes_), age=span_text(age))
+
+
+def _has_due(state: RetentionState) -> bool:
+    """Tell whether records would go, were they in a segment of their own."""
+    (active,), settings = state.segments, state.settings
+    oldest, limit_ms, limit_bytes = (
+        active.first_timestamp,
+        settings.retention_ms,
+        settings.retention_bytes,
+    )
+    return (
+        limit_ms >= 0 and oldest is not None and 0 <= oldest <= state.now - limit_ms
+    ) or 0 <= limit_bytes < active.size
 
 
 def _due(state: RetentionState, due: Sequence[SegmentFate], since: int) -> Reason:

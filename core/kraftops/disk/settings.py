@@ -110,11 +110,17 @@ class TopicSettings:
         """How many bytes of segments stay on the disk; -1 without a limit."""
         return self._retention(LOCAL_BYTES, RETENTION_BYTES)
 
+    @property
+    def retention_key(self) -> str:
+        """The key of `retention_ms`."""
+        return self._key(LOCAL_MS, RETENTION_MS)
+
     def _retention(self, local: str, whole: str) -> int:
+        return max(-1, self.number(self._key(local, whole)))
+
+    def _key(self, local: str, whole: str) -> str:
         # -2 stands for the retention of the whole log (`LogConfig.localRetentionMs`).
-        if self.is_copied_to_tier and self.number(local) != -2:
-            return max(-1, self.number(local))
-        return max(-1, self.number(whole))
+        return local if self.is_copied_to_tier and self.number(local) != -2 else whole
 
 
 def topic_settings(

@@ -90,6 +90,8 @@ def _of_broker(broker: Broker, topic: str, asked: int | None, now: int) -> Itera
         stated = reasons(state, copied_to)
         if image is None:
             stated.append(reason("settings-unknown"))
+        if broker.config is None:
+            stated.append(reason("defaults-unknown"))
         yield Why(state, stated)
 
 

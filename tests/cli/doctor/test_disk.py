@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import tarfile
 from pathlib import Path
@@ -106,6 +107,32 @@ def test_why_reads_an_archive(full: Path) -> None:
     in_directory = disk("d", "--why", "plain-0", cwd=full.parent)
     assert done.text == in_directory.text.replace("in d:", "in d.tar.gz!/d:")
     assert done.code == 0
+
+
+@pytest.mark.parametrize("is_packed", [False, True])
+def test_why_takes_the_configuration_that_lies_beside_the_logs(full: Path, is_packed: bool) -> None:
+    """Its path of the logs is that on the broker's host."""
+    folder = Path(shutil.copytree(full, full.parent / "node/data")).parent
+    make_node(folder, log_dirs="/var/node/data", metadata_log_dir="", log_retention_ms="1000")
+    name = str(folder)
+    if is_packed:
+        name += ".tgz"
+        with tarfile.open(name, "w:gz") as archive:
+            archive.add(folder, "node")
+
+    done = disk(name, "--why", "plain-0")
+    alone = disk(str(folder / "data"), "--why", "plain-0")
+
+    assert re.search(r"retention\.ms +1000 +configuration", done.text)
+    assert re.search(r"retention\.ms +604800000 +default", alone.text)
+    unknown = "its own defaults are unknown, and Kafka's are taken\n  cure: name the file by -c"
+    assert (unknown in done.text, unknown in alone.text) == (False, True)
+
+
+def test_why_has_equal_settings_once(full: Path) -> None:
+    of_topic = disk(str(full), "--why", "plain").text
+
+    assert (of_topic.count("Segments\n"), of_topic.count("Settings in force\n")) == (2, 1)
 
 
 def test_limit_counts_what_it_leaves_out(full: Path) -> None:

@@ -10,13 +10,14 @@ from kraftops.disk.settings import topic_settings
 from kraftops.disk.why import Broker, why_kept
 from kraftops.errors import UsageError
 from kraftops.image.verify.assignments import image_in
+from kraftops.log.batch import Record
 from kraftops.log.indexes import TimeEntry
 from kraftops.log.producers import ProducerState
 from kraftops.server.log_directory import read_log_directory
 from kraftops.storage.config.server_config import load_config
 from tests.helpers.logs.log_directories import REAL
 from tests.helpers.logs.random_logs import MetadataRecord, new_record
-from tests.helpers.logs.written import producers_bytes, time_index_bytes
+from tests.helpers.logs.written import batch_bytes, producers_bytes, time_index_bytes
 from tests.helpers.nodes.assigned_partitions import D1, broker, topic
 from tests.helpers.nodes.node_directories import PROPERTIES
 
@@ -140,10 +141,27 @@ def test_topic_comes_before_broker_and_broker_before_file(tmp_path: Path) -> Non
     assert in_force() == ("604800000", "default")
 
 
-def test_single_active_segment_is_told(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("first_day", "limits", "kinds_told"),
+    [
+        (98.9, {}, ["not-yet"]),
+        (90, {}, ["not-yet", "active"]),
+        (90, {"retention.ms": "-1", "retention.bytes": "9000"}, ["below-limit"]),
+        (98.9, {"retention.ms": "-1", "retention.bytes": "100"}, ["below-limit", "active"]),
+    ],
+)
+def test_active_segment_holds_only_what_retention_would_not(
+    tmp_path: Path, first_day: float, limits: dict[str, str], kinds_told: list[str]
+) -> None:
     segment(tmp_path / "d1/t-0", 0, 99)
+    record = Record(0, int(first_day * DAY), None, b"v")
+    (tmp_path / f"d1/t-0/{0:020}.log").write_bytes(batch_bytes([record]) + bytes(1000))
 
-    assert kinds(state(tmp_path)) == ["not-yet", "active"]
+    told = reasons(state(tmp_path, *(config(*limit) for limit in limits.items())))
+
+    assert [reason.kind for reason in told] == kinds_told
+    if first_day > 98 and not limits:
+        assert told[0].cure.startswith("a smaller retention.ms")
 
 
 def test_active_segment_that_is_due_is_rolled(tmp_path: Path) -> None:
@@ -246,7 +264,7 @@ def test_transaction_hangs_after_the_longest_timeout(age: int, hangs: bool) -> N
 def test_timestamp_of_now_is_not_in_the_future(tmp_path: Path) -> None:
     segment(tmp_path / "d1/t-0", 0, 100)
 
-    assert kinds(state(tmp_path)) == ["not-yet", "active"]
+    assert kinds(state(tmp_path)) == ["not-yet"]
 
 
 def test_cleaner_begins_above_its_ratio_not_at_it(tmp_path: Path) -> None:
