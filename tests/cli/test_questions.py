@@ -144,3 +144,23 @@ def test_directories_of_nodes_are_examined_where_their_parents_are_named(cluster
     assert [line.split()[0] for line in usage.text.splitlines()[-6:]] == [
         *("1", "2", "3", "101", "102", "103")
     ]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        "node-101/data",
+        "node-101",
+        ".",
+        "cluster.tar.gz",
+        "node-101/data node-102/data",
+        "node-101/*",
+    ],
+)
+@pytest.mark.parametrize("command", ["dump-log", "dump-log summary", "report --format json"])
+def test_last_hour_ends_where_what_is_read_ends(command: str, names: str, cluster: Path) -> None:
+    """However the directories are written; the data is older than an hour."""
+    done = run_here(*f"{command} {names} --since -1h".split(), cwd=cluster, program=KRAFTOPS)
+
+    assert "note: -1h is 2026-11-28T01:23:25.950Z\n" in done.err
+    assert "payments" in done.text

@@ -5,10 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from functools import partial
+from dataclasses import replace
+from functools import cache, partial
 
+from kraftops.dump.sources.names import Source
 from kraftops.errors import UsageError
 from kraftops.query.filters import Filter, parse_offsets, parse_types
+from kraftops.query.query import Query
+from kraftops.query.times import needs_end, parse_time
 from kraftops.records.control import CONTROL_TYPES
 from kraftops.records.decoders import record_types
 from kraftops.records.internal_topics import USER
@@ -17,12 +21,10 @@ from kraftops_cli.terminal.streams import Terminal
 from kraftops_cli.terminal.times import read_span
 
 
-def parsed_filter(
-    options: FilterOptions, decoder: str | None, files: Sequence[str], terminal: Terminal
-) -> Filter:
+def parsed_filter(options: FilterOptions, decoder: str | None) -> Filter:
     """Return the filter of the options but for `--where`; topics are not looked up yet.
 
-    Times of day are those of the last day in *files*; the terminal tells which that is.
+    Times that count from the end of the logs count from now as yet: see `with_times`.
 
     Raises:
         UsageError: a value is wrong, or a type is unknown to *decoder*, or without one to all.
@@ -32,12 +34,9 @@ def parsed_filter(
     first, last = everything.first_offset, everything.last_offset
     if options.offsets:
         first, last = parse_offsets(options.offsets)
-    since = until = None
-    if (options.since, options.until) != (None, None):
-        from kraftops.image.load.log_size import newest_time  # a tenth of a dump's start
-
-        end = partial(newest_time, files)
-        since, until = read_span(options.since, options.until, now, end, terminal)
+    since, until = (
+        None if text is None else parse_time(text, now) for text in (options.since, options.until)
+    )
     types = options.types and parse_types(options.types, record_types(decoder, options.dialect))
     return Filter(
         types=frozenset(types),
@@ -48,6 +47,25 @@ def parsed_filter(
         since=everything.since if since is None else since,
         until=everything.until if until is None else until,
     )
+
+
+def with_times(
+    query: Query, options: FilterOptions, sources: Sequence[Source], terminal: Terminal
+) -> Query:
+    """Return a query with times before the end of *sources*; the terminal tells which those are."""
+    if not any(text and needs_end(text) for text in (options.since, options.until)):
+        return query
+    from kraftops.image.load.log_size import newest_time_in  # a tenth of a dump's start
+
+    now = int(time.time() * 1000)
+    end = cache(partial(newest_time_in, sources, now))
+    since, until = read_span(options.since, options.until, now, end, terminal)
+    selection = query.filter
+    if since is not None:
+        selection = replace(selection, since=since)
+    if until is not None:
+        selection = replace(selection, until=until)
+    return replace(query, filter=selection)
 
 
 def refuse_unknown_types(filter_: Filter, decoders: AbstractSet[str | None]) -> None:

@@ -29,7 +29,7 @@ from kraftops.query.query import NO_LIMIT, Query
 from kraftops.query.summary_order import BY_NAME
 from kraftops.records.dialects import KAFKA_DIALECT
 from kraftops.records.internal_topics import DEFAULT_CLASS, INTERNAL_TOPICS, METADATA, USER
-from kraftops_cli.dump_log.filter_values import parsed_filter, refuse_unknown_types
+from kraftops_cli.dump_log.filter_values import parsed_filter, refuse_unknown_types, with_times
 from kraftops_cli.dump_log.live_request import is_live, live_source
 from kraftops_cli.dump_log.options import COUNTING, DumpOptions
 from kraftops_cli.dump_log.plan import Plan
@@ -77,7 +77,7 @@ def run_request(ctx: click.Context, options: DumpOptions) -> int:
         raise BadArguments("no log is named", ctx, hint)
     if not names:
         raise click.MissingParameter(param_hint="--files", param_type="option", ctx=ctx)
-    query = _query(ctx, options, names)
+    query = _query(ctx, options)
     _refuse_repeated(ctx, names, terminal)
     on_spark = spark_request(ctx, options)
     _refuse_contradictions(ctx, query, options)
@@ -124,11 +124,13 @@ def _run_spark(
         if code is not None:
             return code
     if not can_begin_early(names, query, options, request):
-        return run_spark(_plan(_sources(names, options), query, options), request, terminal)
+        return run_spark(
+            _plan(_sources(names, options), query, options, terminal), request, terminal
+        )
     pages = waves(expand_by_page(names, from_start=options.from_start, raw=options.raw))
     first = next(pages)
     more = (page._replace(sources=_printable(page.sources)) for page in pages)
-    plan = _plan(first.sources, query, options)
+    plan = _plan(first.sources, query, options, terminal)
     return run_spark(plan, request, terminal, None if first.is_last else more)
 
 
@@ -177,7 +179,7 @@ def _run_dump(
     if not (terminal.name.startswith("kafka-") or is_chosen):
         _name_decoder(sources, terminal)
     is_whole = not (unreadable or bundles)  # an archive may have members that are not read
-    plan = looked_up(_plan(sources, query, options), terminal, is_whole=is_whole)
+    plan = looked_up(_plan(sources, query, options, terminal), terminal, is_whole=is_whole)
     code = run_dump(plan, terminal)
     return max(code, 1) if unreadable else code
 
@@ -227,7 +229,7 @@ def _run_check(
     request, others = among(names, alone, archives.bundles, query)
     codes = []
     if others:
-        plan = looked_up(_plan(_sources(others, options), query, options), terminal)
+        plan = looked_up(_plan(_sources(others, options), query, options, terminal), terminal)
         codes.append(run_dump(plan, terminal))
     if request.paths or request.partitions or request.files:
         request = replace(request, remote_metadata=options.remote_log_metadata)
@@ -252,7 +254,7 @@ def _run_live(ctx: click.Context, options: DumpOptions, terminal: Terminal) -> i
     _refuse_repeated(ctx, [live_source(options).path], terminal)
     spark_request(ctx, options)  # refuses options of Spark
     _refuse_contradictions(ctx, query, options)
-    return run_live(_plan([live_source(options)], query, options), options, terminal)
+    return run_live(_plan([live_source(options)], query, options, terminal), options, terminal)
 
 
 def _refuse_contradictions(ctx: click.Context, query: Query, options: DumpOptions) -> None:
@@ -282,7 +284,8 @@ def _refuse_contradictions(ctx: click.Context, query: Query, options: DumpOption
         raise click.UsageError(f"--summary and --format {query.form} do not go together", ctx)
 
 
-def _plan(sources: list[Source], query: Query, options: DumpOptions) -> Plan:
+def _plan(sources: list[Source], query: Query, options: DumpOptions, terminal: Terminal) -> Plan:
+    query = with_times(query, options, sources, terminal)
     refuse_unknown_types(query.filter, {query.decoder or source.decoder for source in sources})
     if options.where or options.groups:
         query = _with_conditions(query, options, sources)
@@ -374,14 +377,14 @@ def _decoder_class(ctx: click.Context, parameter: str, value: object) -> str:
     return str(value)
 
 
-def _query(ctx: click.Context, options: DumpOptions, names: Sequence[str] = ()) -> Query:
+def _query(ctx: click.Context, options: DumpOptions) -> Query:
     decoder = _decoder(options)
     form = options.form
     if options.csv_safe:
         if form != CSV.name:
             raise click.UsageError("--csv-safe needs --format csv", ctx)
         form = CSV_SAFE.name
-    filter_ = parsed_filter(options, decoder, names, ctx.obj)
+    filter_ = parsed_filter(options, decoder)
     # A filter on the contents of records shows records, not batches.
     of_records = options.deep_iteration or options.types or options.groups or options.where
     return Query(

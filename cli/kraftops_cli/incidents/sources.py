@@ -6,10 +6,12 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 from kraftops.dump.sources.missing import refuse_configurations, refuse_missing
 from kraftops.errors import SourceError, UsageError
+from kraftops.image.load.log_size import newest_time
 from kraftops.image.state.findings import CUTS_SHORT
 from kraftops.report.metadata_log import Span
 from kraftops.timeline.changes import ChangeLog, read_changes
@@ -58,12 +60,14 @@ def opened(options: LogOptions, terminal: Terminal) -> Iterator[OpenedLog]:
         refuse_configurations(sources, "--config {} asks its controllers")
         furthest = furthest_log(sources, terminal)
         with metadata_log_names(furthest, terminal) as (names, skipped):
-            yield OpenedLog(names, log_span(options, names, terminal), skipped)
+            yield OpenedLog(
+                names, log_span(options, partial(newest_time, names), terminal), skipped
+            )
         return
     from kraftops_cli.live.connect import live_image
 
     with live_image(terminal, options) as live:
-        yield OpenedLog(live.names, log_span(options, live.names, terminal))
+        yield OpenedLog(live.names, log_span(options, partial(newest_time, live.names), terminal))
 
 
 def _logs_of_this_host(terminal: Terminal) -> tuple[str, ...]:

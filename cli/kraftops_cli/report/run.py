@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kraftops.answers.version import JSON_VERSION
@@ -16,6 +17,7 @@ from kraftops.dump.summary.summary import Summary
 from kraftops.errors import SourceError, UsageError, WireError
 from kraftops.fileio.output import OutputFlags, open_output, refuse_output
 from kraftops.fileio.writing import write_all
+from kraftops.image.load.log_size import newest_time, newest_time_in
 from kraftops.image.state.findings import CUTS_SHORT
 from kraftops.log.files import METADATA_TOPIC, STANDARD_INPUT
 from kraftops.memory import Budget
@@ -121,8 +123,10 @@ def run_report(options: ReportOptions, spark: SparkRequest | None, terminal: Ter
     return code_with_skipped(code, skipped)
 
 
-def _within(request: ReportRequest, names: Sequence[str], terminal: Terminal) -> ReportRequest:
-    span = log_span(request.options, names, terminal)
+def _within(
+    request: ReportRequest, end: Callable[[], int | None], terminal: Terminal
+) -> ReportRequest:
+    span = log_span(request.options, end, terminal)
     return replace(request, heading=request.heading._replace(span=span))
 
 
@@ -131,11 +135,12 @@ def _run_files(request: ReportRequest, bundles: Mapping[str, Bundle], terminal: 
     request = replace(request, heading=request.heading._replace(folder=files.folder))
     for error in files.unreadable:
         terminal.failure(error)
-    names = request.sources
+    end = partial(newest_time_in, files.sources, request.heading.span.now)
     if files.metadata is not None:
         names = files.metadata.names
         note_furthest(files.metadata.place, names, len(files.others), terminal)
-    request = _within(request, names, terminal)
+        end = partial(newest_time, names)
+    request = _within(request, end, terminal)
     options = request.options
     if files.metadata is not None:
         request = _of_incident(request, files.metadata.names, terminal.budget)
@@ -284,7 +289,9 @@ def _run_live(request: ReportRequest, terminal: Terminal) -> int:
 def _report_live(request: ReportRequest, live: LiveImage, terminal: Terminal) -> int:
     options = request.options
     addresses = options.controllers or str(live.endpoint)
-    request = _of_incident(_within(request, live.names, terminal), live.names, terminal.budget)
+    request = _of_incident(
+        _within(request, partial(newest_time, live.names), terminal), live.names, terminal.budget
+    )
     log = read_metadata_log(live.names, request.heading.span, terminal.budget)
     cluster_id = options.expect_cluster_id or _cluster_id(options, terminal)
     commands = of_controllers(addresses, cluster_id)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from kraftops.dump.sources.names import Source, expand, opened_bundles
 from kraftops.dump.sources.parts import sizes_of
 from kraftops.errors import DecodeError, SourceError, UsageError
 from kraftops.fileio.mounts import archive_of
-from kraftops.image.load.log_size import newest_time, reach
+from kraftops.image.load.log_size import reach
 from kraftops.image.load.sources import files_of
 from kraftops.log.files import STANDARD_INPUT, FileKind, file_name
 from kraftops.log.streams import open_log
@@ -36,14 +36,14 @@ if TYPE_CHECKING:
     from kraftops.dump.sources.bundles import Bundle
 
 
-def log_span(options: SpanOptions, names: Sequence[str], terminal: Terminal) -> Span:
-    """Return the span that options name, whose times of day are those of a log by its *names*.
+def log_span(options: SpanOptions, end: Callable[[], int | None], terminal: Terminal) -> Span:
+    """Return the span that options name, in what is read up to *end*.
 
     Raises:
         UsageError: a time is wrong.
     """
     now = int(time.time() * 1000)
-    end = partial(newest_time, names)
+    end = cache(end)
     since, until = read_span(options.since, options.until, now, end, terminal)
     note_earlier_end(since, end, terminal)
     if since is not None and until is not None and since > until:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kraftops.display.times import iso_time
-from kraftops.query.times import day_note, parse_time, span_end
+from kraftops.query.times import day_note, needs_end, parse_time, span_end
 from kraftops_cli.terminal.streams import Terminal
 
 TIMES = (
@@ -41,7 +41,8 @@ def note_earlier_end(since: int | None, end: Callable[[], int | None], terminal:
 
 def read_time(text: str, now: int, end: Callable[[], int | None], terminal: Terminal) -> int:
     """Return a time in ms; arguments and errors as `kraftops.query.times.parse_time`."""
-    time = parse_time(text, now, end)
-    if note := day_note(text, time):
+    last = end() if needs_end(text) else None
+    time = parse_time(text, now, lambda: last)
+    if note := day_note(text, time, last):
         terminal.error(f"note: {note}")
     return time

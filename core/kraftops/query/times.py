@@ -73,10 +73,17 @@ def span_end(until: str, since: int | None, end: int | None) -> int | None:
     return None if end is None else end - end % DAY_MS + DAY_MS - 1
 
 
-def day_note(text: str, time: int) -> str | None:
-    """Return what to tell of a time that was read from *text* and depends on the end of a log."""
-    is_relative = text.startswith("-") or _time_of_day(text)
-    return f"{text} is {iso_time(time)}" if is_relative else None
+def needs_end(text: str) -> bool:
+    """Tell whether a time depends on the end of a log."""
+    return text.startswith("-") or _time_of_day(text) is not None
+
+
+def day_note(text: str, time: int, end: int | None) -> str | None:
+    """Return what to tell of a time that was read from *text* and depends on the *end* of a log."""
+    if not needs_end(text):
+        return None
+    moment = iso_time(time) or f"{time} ms since 1970"
+    return f"{text} is {moment}" + ", counted from now: no end of a log is known" * (end is None)
 
 
 def _time_of_day(text: str) -> re.Match[str] | None:

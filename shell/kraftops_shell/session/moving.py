@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 
 from kraftops.display.times import iso_time
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.travel.travel import Travel
-from kraftops.query.times import day_note, span_end
+from kraftops.query.times import day_note, needs_end, span_end
 from kraftops.tree.node import Directory, descend
 from kraftops_shell.grammar.arguments import Call
 from kraftops_shell.grammar.moments import Moment, read_moment
@@ -44,8 +45,10 @@ def span_of(session: Session, call: Call) -> tuple[Moment, Moment]:
 
 
 def _moment(session: Session, text: str, end: Callable[[], int | None]) -> Moment:
+    end = cache(end)
     moment = read_moment(text, session.source.now(), end)
-    if moment.time is not None and (note := day_note(text.removeprefix("@"), moment.time)):
+    time = text.removeprefix("@")
+    if moment.time is not None and needs_end(time) and (note := day_note(time, moment.time, end())):
         session.err(f"note: {note}")
     return moment
 

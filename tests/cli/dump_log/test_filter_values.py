@@ -9,11 +9,10 @@ from kraftops.errors import UsageError
 from kraftops.query.filters import Filter
 from kraftops_cli.dump_log.filter_values import parsed_filter, refuse_unknown_types
 from kraftops_cli.dump_log.filters import FilterOptions
-from kraftops_cli.terminal.streams import Terminal
 
 
 def parsed(decoder: str | None = "metadata", **values: Any) -> Filter:
-    return parsed_filter(FilterOptions(**values), decoder, [], Terminal("kafka-dump-log"))
+    return parsed_filter(FilterOptions(**values), decoder)
 
 
 def test_nothing_is_filtered_without_options() -> None:

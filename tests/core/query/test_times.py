@@ -53,7 +53,7 @@ def test_a_time_of_day_and_one_with_a_minus_are_in_the_span_of_the_log(
 
     assert _iso(time) == expected
     assert _iso(parse_time(text, end)) == expected  # of a log without times
-    assert day_note(text, time) == f"{text} is {expected.replace('+00:00', 'Z')}"
+    assert day_note(text, time, end) == f"{text} is {expected.replace('+00:00', 'Z')}"
 
 
 @pytest.mark.parametrize(
@@ -84,8 +84,13 @@ def test_a_span_without_a_begin_ends_with_the_last_day() -> None:
 
 
 def test_other_times_need_no_note() -> None:
-    assert day_note("2026-11-20 15:00", NOW) is None
-    assert day_note("2h", NOW) is None
+    assert day_note("2026-11-20 15:00", NOW, NOW) is None
+    assert day_note("2h", NOW, NOW) is None
+
+
+def test_a_time_without_a_year_and_an_end_that_is_unknown_are_told() -> None:
+    assert day_note("-1h", 1 << 60, 1 << 60) == f"-1h is {1 << 60} ms since 1970"
+    assert str(day_note("-1h", NOW, None)).endswith(", counted from now: no end of a log is known")
 
 
 def test_every_millisecond_is_read_as_it_is_written() -> None:

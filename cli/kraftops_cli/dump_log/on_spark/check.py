@@ -12,6 +12,7 @@ from kraftops.dump.sources.names import expand
 from kraftops.dump.sources.parts import source_sizes
 from kraftops.log.files import STANDARD_INPUT
 from kraftops.query.query import Query
+from kraftops.query.times import needs_end
 from kraftops.spark.dump.check_job import check_units
 from kraftops.spark.session.session import started
 from kraftops.uris import is_remote
@@ -64,13 +65,14 @@ def can_begin_early(
     """Tell whether jobs can begin before all logs in object stores are listed.
 
     They cannot where they are one query of Spark, and where a name, a type or a column is looked up
-    in all logs, or among the decoders of all.
+    in all logs, or among the decoders of all, or a time counts from their end.
     """
+    has_end = any(text and needs_end(text) for text in (options.since, options.until))
     is_one_query = request.sql or request.sink or request.partition_by or request.explain
     has_names = query.filter.topics or options.groups or options.summary
     by_decoders = query.filter.types or options.where or query.output_format.is_columns
     return (
         all(is_remote(name) and not is_small_file(name) for name in names)
-        and not (is_one_query or has_names)
+        and not (is_one_query or has_names or has_end)
         and not (by_decoders and query.decoder is None)
     )

@@ -6,11 +6,16 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import NamedTuple
 
+from kraftops.dump.sources.names import Source
 from kraftops.errors import KraftopsError, UsageError
 from kraftops.image.load.sources import files_of, size_of, snapshot_time
+from kraftops.log.files import STANDARD_INPUT
 from kraftops.log.streams import open_log
 from kraftops.server.metadata_log.files import Segment, Snapshot
 from kraftops.server.metadata_log.log import MetadataLog
+from kraftops.uris import is_remote
+
+_HOUR = 3_600_000
 
 
 class LogSize(NamedTuple):
@@ -78,20 +83,39 @@ def reach(names: Iterable[str]) -> tuple[int, int]:
     return 0, 0
 
 
+def newest_time_in(sources: Iterable[Source], now: int) -> int | None:
+    """Return the newest time of the logs that sources are files of, as `newest_time`.
+
+    Standard input is read only once, and of object stores one log at most: hence none is read here.
+    """
+    logs: dict[int, list[str]] = {}
+    for source in sources:
+        logs.setdefault(source.group, []).append(source.path)
+    groups = [paths for paths in logs.values() if STANDARD_INPUT not in paths]
+    if len(groups) > 1 and any(is_remote(paths[-1]) for paths in groups):
+        return None
+    times = [time for paths in groups if (time := newest_time(paths)) is not None]
+    # A record may be far ahead, in one of thousands of logs; a broker takes an hour by default
+    # (message.timestamp.after.max.ms).
+    return max((time for time in times if time <= now + _HOUR), default=max(times, default=None))
+
+
 def newest_time(names: Iterable[str]) -> int | None:
-    """Return the newest time in the last segment, or else of the newest snapshot, in ms.
+    """Return the newest time in the last segment with one, or else of the newest snapshot, in ms.
 
     Only batch headers are read. It is None where no record has a time, and where nothing is read.
     """
-    newest = None
+    newest = 0
     with suppress(KraftopsError):
         files = files_of(names)
-        if not files.segments:
-            return snapshot_time(files.snapshots[0]) if files.snapshots else None
-        with open_log(files.segments[-1].path) as log:
-            for batch in log.batches():
-                newest = max(newest or 0, batch.header.max_timestamp)
-    return newest or None
+        for segment in reversed(files.segments):
+            with suppress(KraftopsError), open_log(segment.path) as log:
+                for batch in log.batches():
+                    newest = max(newest, batch.header.max_timestamp)
+            if newest:
+                return newest
+        return snapshot_time(files.snapshots[0]) if files.snapshots else None
+    return None
 
 
 def _end_offset(path: str) -> int | None:
