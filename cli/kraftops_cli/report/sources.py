@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
@@ -26,7 +26,7 @@ from kraftops.report.commands import (
     of_metadata_files,
 )
 from kraftops.report.metadata_log import Span, is_metadata_log
-from kraftops.server.nearby import log_directories_in
+from kraftops.server.nearby import cluster_id_near, log_directories_in
 from kraftops.uris import is_remote
 from kraftops_cli.syntax.shared_options import SpanOptions
 from kraftops_cli.terminal.streams import Terminal
@@ -110,6 +110,9 @@ def furthest_log(names: Sequence[str], terminal: Terminal) -> tuple[str, ...]:
     """Return names, but of several metadata logs in directories that which can be read furthest.
 
     All nodes of a cluster have the same log. The newest by time may be damaged early.
+
+    Raises:
+        UsageError: they are of several clusters.
     """
     logs = {name: _metadata_directories_in(name) for name in names}
     directories = [directory for inside in logs.values() for directory in inside]
@@ -117,9 +120,25 @@ def furthest_log(names: Sequence[str], terminal: Terminal) -> tuple[str, ...]:
         return tuple(names)
     chosen = directories[0]
     if len(directories) > 1:
+        _refuse_several_clusters(directories)
         chosen = max(directories, key=lambda directory: reach([directory]))
     note_furthest(chosen, [chosen], len(directories) - 1, terminal)
     return (chosen, *(name for name, inside in logs.items() if not inside))
+
+
+def _refuse_several_clusters(places: Iterable[str]) -> None:
+    """Refuse metadata logs of several clusters: only one would be read.
+
+    Raises:
+        UsageError: two are of clusters with other ids.
+    """
+    by_cluster: dict[str, str] = {}
+    for place in places:
+        if cluster_id := cluster_id_near([place]):
+            by_cluster.setdefault(cluster_id, place)
+    if len(by_cluster) > 1:
+        logs = ", ".join(f"{place} of {cluster_id}" for cluster_id, place in by_cluster.items())
+        raise UsageError(f"these metadata logs are of several clusters: {logs}", "name one of them")
 
 
 def _metadata_directories_in(name: str) -> list[str]:
@@ -147,7 +166,7 @@ def report_files(names: Sequence[str], bundles: Mapping[str, Bundle]) -> ReportF
     Of several metadata logs, the one that can be read furthest is chosen.
 
     Raises:
-        UsageError: a directory holds no log.
+        UsageError: a directory holds no log, or metadata logs are of several clusters.
         SourceError: nothing can be read.
     """
     unreadable: list[SourceError] = []
@@ -168,6 +187,7 @@ def report_files(names: Sequence[str], bundles: Mapping[str, Bundle]) -> ReportF
     folder = folder_of(map(_known_as, sources))
     logs = [_metadata_files(group, folder) for group in groups.values()]
     if len(logs) > 1:
+        _refuse_several_clusters([log.place for log in logs])
         logs.sort(key=lambda log: (reach(log.names), log.size))
     chosen = logs.pop() if logs else None
     return ReportFiles(sources, chosen, logs, unreadable, folder)

@@ -232,6 +232,26 @@ def test_a_newest_log_that_is_damaged_early_is_passed_over(
     assert (done.code, "orders" in done.text) == (0, True)
 
 
+@pytest.mark.parametrize(
+    "command", ["changes", "incidents", "report --format json", "metadata-shell ls / -s"]
+)
+def test_logs_of_two_clusters_are_not_taken_for_one(command: str, tmp_path: Path) -> None:
+    folder = Path(nodes(tmp_path))
+    (folder / "n1/server.log").write_text("[2026-11-23 23:50:00,000] INFO starting\n")
+    assert run(*command.split(), str(folder)).code == 0
+
+    for node, cluster in (("n1/data", "MkU3OEVBNTcwNTJENDM2Qk"), ("n2", "g2u8XPY6QASNOS_uKr0tpw")):
+        (folder / node / "meta.properties").write_text(
+            f"version=1\ncluster.id={cluster}\nnode.id=1\n"
+        )
+    done = run(*command.split(), str(folder))
+
+    assert done.code == 1
+    assert "these metadata logs are of several clusters: " in done.err
+    assert f"{folder}/n2" in done.err
+    assert "g2u8XPY6QASNOS_uKr0tpw" in done.err
+
+
 @pytest.mark.parametrize("command", ["changes", "incidents", "report"])
 def test_a_log_that_ends_before_the_span_is_told(command: str) -> None:
     done = run(

@@ -150,8 +150,18 @@ def _in_directory(directory: str) -> Iterator[str]:
     if METADATA_PARTITION in names:
         inner = os.path.join(directory, METADATA_PARTITION)
         yield from (os.path.join(inner, name) for name in _names(inner))
-    paths = {os.path.join(directory, name) for name in names if file_name(name)}
+    paths = {os.path.join(directory, name) for name in names if _is_of_log(name)}
     yield from sorted(path for path in paths if not is_directory(path))
+
+
+def _is_of_log(name: str) -> bool:
+    """Tell whether a file is one of a log by its name: the directory of a node has server.log."""
+    file = file_name(name)
+    if file is None or file.kind is not FileKind.LOG:
+        return file is not None
+    with suppress(UsageError):
+        return file.base_offset >= 0
+    return False
 
 
 def _is_directory(path: str) -> bool:
