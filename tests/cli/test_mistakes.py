@@ -208,6 +208,11 @@ MISTAKES = (
     ),
     ("kraftops dump-log META --max-memory 50MB", 1, "a size from 64m to 1024t, as 512m or 2g"),
     ("kraftops dump-log META --max-memory 64MiB", 1, "a size from 64m to 1024t, perhaps 64m"),
+    (
+        "kraftops dump-log summary DISK --group-by topic",
+        1,
+        "kraftops disk DIR adds up the bytes by",
+    ),
     ("kraftops dump-log META --follow --tail 2", 1, "--follow --since -5m shows the last minutes"),
     ("kraftops metadata-shell -s META 'ls /image'", 1, "its words are not quoted together"),
     ("kraftops metadata-shell -s META ls --long", 1, "usage: ls [-l]"),

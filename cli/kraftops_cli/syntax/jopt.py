@@ -32,6 +32,12 @@ _NO_BROKERS = (
     "-C HOST:PORT reads and follows the metadata log of a running cluster; topics are read from the"
     " disk of a broker"
 )
+_ELSEWHERE = {
+    "b": _NO_BROKERS,
+    "bootstrap-server": _NO_BROKERS,
+    "group-by": "kraftops disk DIR adds up the bytes by topic, partition or broker",
+}
+"""Hints for options that other commands have."""
 
 
 class _Parser:
@@ -65,7 +71,7 @@ class _Parser:
             name, equals, value = _without_dashes(argument).partition("=")
             option = self._options.get(name)
             if option is None:
-                hint = _NO_BROKERS if name in ("b", "bootstrap-server") else ""
+                hint = _ELSEWHERE.get(name, "")
                 names = [word for option in self._options.values() for word in option.opts]
                 text = unknown_option(argument.partition("=")[0], () if hint else names)
                 raise BadArguments(text, self._ctx, hint)
