@@ -50,6 +50,13 @@ _CODES = "\n\n".join(
 )
 
 
+_BY_OTHER_NAMES = dict.fromkeys(
+    ("lag", "lags", "consumer-groups", "kafka-consumer-groups"),
+    "kraftops dump-log summary DIR --log __consumer_offsets",
+)
+"""Command lines by what people type who know other tools."""
+
+
 @click.group(
     cls=LazyGroup,
     lazy=COMMANDS,
@@ -74,6 +81,7 @@ def command_hint(name: str) -> str:
         return "--version shows it"
     context = click.Context(root)
     lines = [f"kraftops {name}"] if name in COMMANDS else []
+    lines += [_BY_OTHER_NAMES[name]] if name in _BY_OTHER_NAMES else []
     for tool in ("cluster", "storage", "dump-log"):
         group = root.get_command(context, tool)
         if isinstance(group, click.Group) and name in group.list_commands(context):

@@ -134,7 +134,10 @@ def _named(name: str, options: ExaminedOptions) -> tuple[str, int | None]:
         example = f", as {parts[1]}-{parts[2]}" if parts else ""
         raise UsageError(f"--why {name}: expected TOPIC or TOPIC-N{example}")
     if options.is_live:
-        raise UsageError("--why reads files: name log directories, or a server.properties")
+        raise UsageError(
+            "--why reads files: name log directories, or a server.properties",
+            hint=f"on a broker's host: kraftops disk -c server.properties --why {name}",
+        )
     return (partition.topic, partition.partition) if partition else (name, None)
 
 

@@ -91,7 +91,8 @@ def doctor(terminal: Terminal, options: DoctorOptions) -> int:
             with open_output(path, options.names, flags) as fd:
                 text = page_of(diagnosis, examination, f"kraftops {VERSION}")
                 write_all(fd, text.encode("utf-8", "surrogateescape"))
-    terminal.lines(engine_lines())
+    if options.deep:  # which reads all bytes, for minutes
+        terminal.lines(engine_lines())
     print_answer(terminal, DOCTOR.fields, diagnosis, lambda: _text(terminal.console, diagnosis))
     return code_with_skipped(diagnosis.exit_code, skipped)
 

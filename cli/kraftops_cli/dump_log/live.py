@@ -62,8 +62,6 @@ def run_live(plan: Plan, options: QuorumOptions, terminal: Terminal) -> int:
             "--summary --follow is for files, not for --controllers",
             hint="kafka-cluster describe --watch shows a running cluster",
         )
-    if plan.follow and plan.tail is not None:
-        raise UsageError("--follow --tail 0 is for files, not for --controllers")
     terminal.flush()
     target = quorum_target(terminal, options)
     if plan.summary:
@@ -74,7 +72,7 @@ def run_live(plan: Plan, options: QuorumOptions, terminal: Terminal) -> int:
         return _write_parquet(run, parts)
     with open_target(plan, terminal) as fd:
         write_head(plan, fd)
-        if plan.has_limit:
+        if plan.has_limit and not plan.follow:
             write_limited(plan, fd, _lines(run, parts))
         else:
             _write(run, parts, fd)
@@ -94,7 +92,9 @@ def _live_parts(plan: Plan, target: Endpoints, terminal: Terminal) -> Iterator[_
             # The record of a topic precedes all other records about it.
             query = with_topics_of(part, query)
             is_known = is_known or knows_topic(part, query)
-            yield _LivePart(part, query, is_restart)
+            # With --follow --tail 0, what was there at the start is only read for the topics.
+            if not plan.follow or plan.tail is None or log.has_caught_up:
+                yield _LivePart(part, query, is_restart)
     if not is_known:
         unknown_error(topic_text(query.filter.topics), plan, terminal)
 

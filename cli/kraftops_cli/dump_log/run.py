@@ -83,7 +83,11 @@ def refuse_to_follow(plan: Plan) -> None:
         UsageError: they are several logs, or no segment or partition.
     """
     if len({source.group for source in plan.sources}) > 1:
-        raise UsageError("--follow follows one log, not several")
+        raise UsageError(
+            "--follow follows one log, not several",
+            hint="name the directory of one partition, as DIR/orders-0, or the metadata log;"
+            " summary --follow counts all of them",
+        )
     last = plan.paths[-1]
     name = file_name(last)
     is_packed = bool(archive_of(last)) or bool(name and name.archive)

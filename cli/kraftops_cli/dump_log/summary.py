@@ -22,7 +22,7 @@ from kraftops.memory import Turn
 from kraftops.parallel.ordered import Produce, run_ordered
 from kraftops_cli.dump_log.plan import Plan, Run, open_target
 from kraftops_cli.dump_log.summaries.table import in_order, logs_text
-from kraftops_cli.dump_log.summaries.text import damage_count, summary_text
+from kraftops_cli.dump_log.summaries.text import damage_count, groups_text, summary_text
 from kraftops_cli.terminal.streams import Terminal, json_line
 from kraftops_terminal.console import Console
 from kraftops_terminal.progress import Progress, Task
@@ -45,7 +45,9 @@ def plan_readings(plan: Plan) -> list[Reading]:
         UsageError: a log that is asked for is not there.
     """
     has_objects = plan.query.output_format.has_objects
-    return readings(plan.sources, plan.query, plan.logs, details=has_objects)
+    return readings(
+        plan.sources, plan.query, plan.logs, details=has_objects, of_groups=bool(plan.groups)
+    )
 
 
 def run_summary(plan: Plan, terminal: Terminal) -> int:
@@ -172,6 +174,8 @@ def print_summaries(
 
 
 def _text(plan: Plan, logs: Sequence[Mapping[str, Any]], console: Console) -> str:
+    if plan.groups and (groups := groups_text(logs, console)):
+        return groups
     if plan.logs or len(logs) < 2:
-        return "\n".join(summary_text(summary, console) for summary in logs[: plan.top])
+        return summary_text(logs[: plan.top], console)
     return logs_text(logs, console, top=plan.top)

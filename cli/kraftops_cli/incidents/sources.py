@@ -53,7 +53,11 @@ def opened(options: LogOptions, terminal: Terminal) -> Iterator[OpenedLog]:
     sources = options.sources
     is_live = options.is_about_quorum
     if sources and is_live:
-        raise UsageError("name files of a metadata log, or controllers, and not both")
+        raise UsageError(
+            "name files of a metadata log, or controllers, and not both",
+            hint="--config is a server.properties, whose controllers are asked; changes of"
+            " configurations are kraftops changes DIR --kind config",
+        )
     if not is_live:
         sources = sources or _logs_of_this_host(terminal)
         refuse_missing(sources)

@@ -30,6 +30,8 @@ _VALUES_OF_OPTIONS = (
     (r"[^-/]+", "--group"),
 )
 """Patterns of values, and the options that take them."""
+_USUAL_ALTERNATIVES = {"voters": "--voters self makes this node the only voter"}
+"""Hints by the first parameter of a group of which one is required."""
 # Characters of an argument file; a file that is named by mistake may have any size.
 _MAX_FILE_LENGTH = 1 << 20
 _MAX_FILE_ARGUMENTS = 100_000  # in files that may name each other
@@ -252,7 +254,9 @@ class _Parser:
             alternatives = [_all_names(option) for option in options if option.name in group]
             if not any(option.name in group for option in self._given):
                 raise BadArguments(
-                    f"one of the arguments {' '.join(alternatives)} is required", self._ctx
+                    f"one of the arguments {' '.join(alternatives)} is required",
+                    self._ctx,
+                    _USUAL_ALTERNATIVES.get(group[0], ""),
                 )
 
     def _refuse_unrecognized(self, arguments: list[str], names: Collection[str] = ()) -> NoReturn:
@@ -273,7 +277,10 @@ class _Parser:
         raise BadArguments(f"unrecognized arguments: '{_shown(arguments)}'", self._ctx, hint)
 
     def _hint_of_commands(self, name: str) -> str:
-        """Return a hint for an option of subcommands, which stands before them, or of siblings."""
+        """Return a hint for an option of subcommands, which stands before them, or of siblings.
+
+        A command that follows is the one that is meant.
+        """
         above = self._ctx if self._subcommands else self._ctx.parent
         group = above.command if above else None
         if above is None or not isinstance(group, click.Group) or name in self._options:
@@ -284,6 +291,7 @@ class _Parser:
             for word, command in commands
             if command and any(name in param.opts for param in command.params)
         ]
+        takers = [word for word in takers if word in self._queue.rest()] or takers
         verb = "goes after a command that takes it:" if self._subcommands else "is an option of"
         return f"{name} {verb} {', '.join(takers[:3])}" if takers else ""
 

@@ -53,11 +53,13 @@ class JavaInteger(click.ParamType[int]):
         if re.fullmatch(r"[+-]?[0-9]{1,40}", text) and -(1 << 31) <= int(text) < 1 << 31:
             return int(text)
         names = "/".join(sorted(param.opts, key=len, reverse=True)) if param else "number"
-        raise click.UsageError(
+        error = click.UsageError(
             f"argument {names}: could not convert '{text}' to Integer"
             f' (For input string: "{text}")',
             ctx,
         )
+        error.hint = "it is a number, as 102"  # type: ignore[attr-defined]
+        raise error
 
 
 _LARGEST_SIZE = 1 << 50  # a petabyte: more than any disk of a broker

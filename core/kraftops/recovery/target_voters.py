@@ -86,7 +86,7 @@ def target_record(
         host = host_text(_own_host(config, quorum))
         alone = Voter(config.node_id, directory_id, host, listener.port)
         return voters_record([alone], listener.name)
-    if named is not None and is_list_of_ids(named):
+    if named is not None and "@" not in named:
         raise UsageError(
             f"--voters {named}: expected self, or ID@HOST:PORT:DIRECTORY_ID,…",
             "kafka-storage recover-plan takes ids: it reads the rest in the copies of nodes",

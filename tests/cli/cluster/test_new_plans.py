@@ -33,6 +33,16 @@ def run(moving: MovingCluster, command: str, *args: str) -> Done:
         return cluster(command, "-b", "b:2", *args)
 
 
+def test_dry_run_of_a_decommission_says_what_stays() -> None:
+    moving = moving_cluster()
+
+    some = run(moving, "decommission", "--id", "3", "--dry-run", "--exclude-topic", "d")
+
+    assert some.code == 3
+    assert "broker 3 is not emptied: the plan leaves out d-0" in some.err
+    assert "c-0" in some.text
+
+
 def test_factor_is_raised_and_lowered() -> None:
     moving = moving_cluster()
 

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import itertools
 import json
 import signal
 import subprocess
@@ -314,6 +315,20 @@ def following(controllers: Controllers, scratch: Path, *options: str) -> Iterato
     finally:
         process.kill()
         process.wait()
+
+
+def test_following_without_a_tail_leaves_out_what_was_there(
+    log: MetadataLog, controllers: Controllers, tmp_path: Path
+) -> None:
+    end, numbers = log.end, itertools.count(4)
+    with following(controllers, tmp_path, "--tail", "0", "--type", "topic") as follower:
+
+        def is_printed_after_one_more() -> bool:
+            log.add(*topic(next(numbers)))
+            return bool(follower.rows)
+
+        follower.until(is_printed_after_one_more)
+    assert min(row["offset"] for row in follower.rows) >= end
 
 
 def test_log_is_followed_across_a_snapshot_that_moves(

@@ -109,7 +109,10 @@ def access_of(terminal: Terminal, options: AccessOptions, *, needs_brokers: bool
     brokers, controllers = options.bootstrap_server, options.bootstrap_controller
     if brokers is None and (needs_brokers or (controllers is None and not options.snapshot)):
         missing = "--bootstrap-server/-b is" if needs_brokers else "one of -b and -C is"
-        raise UsageError(f"argument {missing} required")
+        raise UsageError(
+            f"argument {missing} required",
+            hint="-b HOST:PORT is a broker, -C HOST:PORT a controller; -c has client properties",
+        )
     settings = settings_of(terminal, options.command_config)
     of_controllers = settings
     if options.controller_config is not None:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import click
 
 from kraftops.answers.fields import Answer, boolean, in_some_forms, number, parts, text, texts
-from kraftops.errors import UsageError
+from kraftops.errors import RefusedError, UsageError
 from kraftops.findings.finding import HAS_FINDINGS
 from kraftops.placement.placement import Placement, TopicPartition, names, shown
 from kraftops.placement.plan import Move
@@ -121,7 +121,9 @@ class DecommissionOptions(PlanOptions):
         if self.action is not None:
             _refuse_ignored(click.get_current_context(), self.action)
         if not self.ids and self.action != "status":
-            raise UsageError("argument --id/-i is required")
+            raise UsageError(
+                "argument --id/-i is required", hint="kafka-cluster describe lists the brokers"
+            )
 
 
 @cluster_command(DecommissionOptions, answer="ANSWER")
@@ -164,7 +166,7 @@ def begin_decommission(
         check_all_moved(placement, request)
     shown_plan(work, placement, request.plan(placement).moves, disks, options)
     if options.dry_run:
-        return 0
+        return _warn_of_rest(work, placement, request)
     if brokers & placement.brokers.keys() or any(placement.on(brokers)):
         work.confirm_for(brokers, f"decommission {_ids(brokers)}")
     try:
@@ -173,6 +175,16 @@ def begin_decommission(
         work.terminal.error("interrupted: run it again to go on; cancel takes it back")
         raise
     return _print_end(work, brokers, end)
+
+
+def _warn_of_rest(work: Work, placement: Placement, request: Decommission) -> int:
+    """Say what the run would be refused for: replicas that stay; return its exit code."""
+    try:
+        check_all_moved(placement, request)
+    except RefusedError as refusal:
+        work.terminal.error(f"note: {refusal.message}", hint=refusal.hint or "")
+        return refusal.exit_code
+    return 0
 
 
 def _ids(brokers: Iterable[int]) -> str:

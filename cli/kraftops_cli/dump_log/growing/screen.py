@@ -148,4 +148,4 @@ def _page(state: FollowState, console: Console) -> list[str]:
         return logs_text(logs, console).splitlines() if logs else ["no log has any"]
     if subject != ALL:
         logs = [log for log in logs if _name(log) == subject.of]
-    return "\n".join(summary_text(log, console) for log in logs).splitlines()
+    return summary_text(logs, console).splitlines()

@@ -41,10 +41,44 @@ _OPEN_TRANSACTIONS: _Columns = (
 )
 
 
-def summary_text(summary: Fields, console: Console) -> str:
-    """Return what `fields_of` gave about a log, or its JSON parsed, as tables and a chart."""
-    sections = [list(section(summary, console)) for section in _SECTIONS]
-    return "\n\n".join("\n".join(lines) for lines in sections if any(lines)) + "\n"
+def summary_text(summaries: Sequence[Fields], console: Console) -> str:
+    """Return what `fields_of` gave about logs, or its JSON parsed, as tables and charts.
+
+    Copies of a partition share the tables of its groups. Those of several logs come first.
+    """
+    texts = [_text(_SECTIONS, summary, console) for summary in summaries]
+    texts.insert(0 if len(texts) > 1 else 1, groups_text(summaries, console))
+    return "\n".join(filter(None, texts))
+
+
+def groups_text(summaries: Iterable[Fields], console: Console) -> str:
+    """Return the tables of the groups in some logs, by the longest copy of each partition.
+
+    The group with the most lag is the first: that one is looked for.
+    """
+    copies: dict[tuple[str, int], Fields] = {}
+    for summary in summaries:
+        if "groups" in summary:
+            log = (summary["topic"], summary["partition"])
+            copies[log] = max(copies.get(log, summary), summary, key=_end)
+    parts = [summary["groups"] for summary in copies.values()]
+    groups = [group for part in parts for group in part["groups"]]
+    if not groups:
+        return ""
+    joined = {
+        "groups": sorted(groups, key=lambda group: -(_lag(group) or 0)),
+        "exact": all(part["exact"] for part in parts),
+    }
+    return _text(_GROUP_SECTIONS, {"groups": joined}, console)
+
+
+def _end(summary: Fields) -> int:
+    return summary["offsets"]["end"] or 0
+
+
+def _text(sections: Iterable[_Section], summary: Fields, console: Console) -> str:
+    texts = ["\n".join(section(summary, console)) for section in sections]
+    return "\n\n".join(filter(None, texts)) + "\n"
 
 
 def _overview(summary: Fields, console: Console) -> Iterator[str]:
@@ -237,9 +271,15 @@ def _largest(name: str) -> Callable[[Fields], Iterable[Fields]]:
 
 
 def _committed(summary: Fields) -> Iterator[Fields]:
-    for group in summary.get("groups", {}).get("groups", ()):
+    for group in summary["groups"]["groups"]:
         for offset in group["offsets"]:
             yield {**offset, "group": group["group"]}
+
+
+def _lag(group: Fields) -> int | None:
+    """Return the sum of the known lags of a group's offsets."""
+    lags = [offset["lag"] for offset in group["offsets"] if offset["lag"] is not None]
+    return sum(lags) if lags else None
 
 
 _SECTIONS: tuple[_Section, ...] = (
@@ -325,6 +365,8 @@ _SECTIONS: tuple[_Section, ...] = (
         (number("PARTITIONS", 1), "partitionCount"),
         (Column("UPDATED", 3), "updated"),
     ),
+)
+_GROUP_SECTIONS: tuple[_Section, ...] = (
     _sampled(
         "groups",
         (folded("GROUP"), "group"),
@@ -332,7 +374,7 @@ _SECTIONS: tuple[_Section, ...] = (
         (Column("STATE"), "state"),
         (number("MEMBERS", 1), "members"),
         (number("OFFSETS", 2), lambda group: len(group["offsets"])),
-        (number("LAG"), lambda group: _sum(offset["lag"] for offset in group["offsets"])),
+        (number("LAG"), _lag),
         (
             Column("LAST COMMIT", 4),
             lambda group: max(
@@ -354,11 +396,6 @@ _SECTIONS: tuple[_Section, ...] = (
         ),
     ),
 )
-
-
-def _sum(numbers: Iterable[int | None]) -> int | None:
-    countable = [number for number in numbers if number is not None]
-    return sum(countable) if countable else None
 
 
 def _line(name: str, text: str) -> str:

@@ -58,13 +58,19 @@ def log_of(path: str, decoder: str, topic: str | None, partition: int | None) ->
 
 
 def readings(
-    sources: Iterable[Source], query: Query, names: Sequence[str], *, details: bool
+    sources: Iterable[Source],
+    query: Query,
+    names: Sequence[str],
+    *,
+    details: bool,
+    of_groups: bool = False,
 ) -> list[Reading]:
     """Return the files to be read for the logs *names*, or without names, for all logs.
 
     A log of names, or a single one, has details, and with *details* all. Beside a log of committed
     offsets, the newest segments of other logs are read, whose ends tell its lag, and beside all
-    logs, those of transactional ids.
+    logs, those of transactional ids. *of_groups*: without names, only logs of committed offsets are
+    shown, if there are any: the records of others say nothing about groups.
 
     Raises:
         UsageError: no log has one of the names, each a topic, or a topic and partition as orders-0.
@@ -80,9 +86,11 @@ def readings(
     logs = list(dict.fromkeys(log for _, log in files))
     selected = {log for log in logs if not names or log.name in names or log.topic in names}
     _refuse_unknown(names, selected, logs)
+    if of_groups and not names:
+        selected = {log for log in logs if log.decoder == _OFFSETS} or selected
     newest = {log: path for path, log in files}
     needs_ends = any(log.decoder == _OFFSETS for log in selected)
-    has_details = details or bool(names) or len(logs) == 1
+    has_details = details or bool(names) or of_groups or len(logs) == 1
     planned = []
     for path, log in files:
         is_shown = log in selected

@@ -81,7 +81,15 @@ def by_name(text: str, *, unstable: bool = False) -> MetadataVersion:
         if key == version.name or (key == version.release and version is not UNSTABLE):
             return version
     names = ", ".join(version.name for version in versions)
-    raise UsageError(f"Unknown metadata.version '{text}'. Supported metadata.version are: {names}")
+    named = re.search(r"\d+\.\d+", text)
+    is_near = (
+        named and named[0] != text and any(named[0] == version.release for version in versions)
+    )
+    newest = f"the newest release that is known here is {versions[-1].release}"
+    raise UsageError(
+        f"Unknown metadata.version '{text}'. Supported metadata.version are: {names}",
+        hint=f"perhaps {named[0]} is meant" if named and is_near else newest,
+    )
 
 
 def level_of(feature: str, level: int) -> Level:

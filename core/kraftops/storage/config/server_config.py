@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
@@ -176,6 +177,10 @@ def _read(path: str, overrides: Sequence[str]) -> dict[str, Property]:
     replaced = {key: Property(key, text, 0) for key, text in map(_override, overrides)}
     try:
         return properties(read_whole(path, CONFIG_BYTES)) | replaced
+    except IsADirectoryError as error:
+        refusal = SourceError.of(path, error)
+        refusal.hint = f"-c is a file, as {os.path.join(path, 'server.properties')}"
+        raise refusal from error
     except OSError as error:
         raise SourceError.of(path, error) from error
     except DecodeError as error:

@@ -142,7 +142,8 @@ class LogReading:
 class LiveLog(LogReading):
     """The log from the newest snapshot on.
 
-    *snapshot* and *offset* (of the next record) are the position of the reader.
+    *snapshot* and *offset* (of the next record) are the position of the reader. *has_caught_up*:
+    the first `CaughtUp` has been taken, with all that was there at the start.
     """
 
     def __init__(self, target: Endpoints, *, note: Callable[[str], None] = lambda _: None) -> None:
@@ -150,6 +151,7 @@ class LiveLog(LogReading):
         super().__init__(target, note=note)
         self._note = note
         self._has_read = False
+        self.has_caught_up = False
         self.snapshot: SnapshotId | None = None
 
     @property
@@ -221,6 +223,7 @@ class LiveLog(LogReading):
                 end = fetched.high_watermark
             if self.offset >= (fetched.high_watermark if follow else end):
                 yield self._caught_up(self.offset)
+                self.has_caught_up = True
                 if not follow:
                     return
 

@@ -10,6 +10,7 @@ from kraftops.answers.types import TEXT, of_kind
 from kraftops.display.charts import bar
 from kraftops.display.sizes import named, number_text
 from kraftops.errors import UsageError
+from kraftops.findings.finding import HAS_FINDINGS
 from kraftops.views import skew as loads
 from kraftops.views import what_if as losses
 from kraftops.views.skew import Share
@@ -17,7 +18,7 @@ from kraftops.views.what_if import Loss, brokers_in, fenced_brokers, loss_of
 from kraftops_shell.commands.views import printing
 from kraftops_shell.commands.views.tables import require_brokers
 from kraftops_shell.grammar.arguments import BadLineError, Call, number_of
-from kraftops_shell.session.session import Session
+from kraftops_shell.session.session import OK, Session
 
 _MOST = 50
 """Topics and partitions in tables, unless --limit has another number."""
@@ -32,8 +33,11 @@ _TEXTS = {
 }
 
 
-def what_if(session: Session, call: Call) -> None:
-    """Print what the loss of brokers or racks would do."""
+def what_if(session: Session, call: Call) -> int:
+    """Print what the loss of brokers or racks would do; return 2 if it harms a partition.
+
+    `kafka-cluster safe-to-stop` has the same code for the same answer.
+    """
     printing.check_forms(call)
     limit = number_of(call, "--limit")
     image = session.source.image
@@ -44,6 +48,7 @@ def what_if(session: Session, call: Call) -> None:
     require_brokers(image, sorted(brokers))
     loss = loss_of(image, brokers | brokers_in(image, racks))
     fenced = fenced_brokers(image).intersection(loss.brokers)
+    code = HAS_FINDINGS if loss.hits else OK
     if call.is_json:
         session.begin_json(call).put_fields(
             {
@@ -59,7 +64,7 @@ def what_if(session: Session, call: Call) -> None:
         for line in (f"{session.source.moment}.", *_headlines(loss, fenced)):
             session.line(line)
         if not loss.hits:
-            return
+            return code
         most = _MOST if limit is None else limit
         session.out("\n")
         printing.print_rows(session, losses.TOPIC_COLUMNS, loss.topics[:most])
@@ -67,6 +72,7 @@ def what_if(session: Session, call: Call) -> None:
         session.out("\n")
         printing.print_rows(session, losses.PARTITION_COLUMNS, _rows(loss, most))
         _print_more(session, len(loss.hits) - most, "partitions")
+    return code
 
 
 def _rows(loss: Loss, limit: int | None) -> Iterator[tuple[object, ...]]:

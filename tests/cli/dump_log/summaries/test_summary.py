@@ -130,6 +130,25 @@ def test_groups_are_whole_in_a_pipe_with_their_lag(broker: Path) -> None:
     assert not [line for line in lines if line.endswith(" more")]
 
 
+def test_groups_of_copies_are_told_once_and_by_the_longest(broker: Path) -> None:
+    copy = broker.parent / "copy" / "__consumer_offsets-7"
+    copy.mkdir(parents=True)
+    whole = (broker / copy.name / LOG_NAME).read_bytes()
+    (copy / LOG_NAME).write_bytes(whole[: len(whole) // 2])
+
+    alone = table(broker, "--log", "__consumer_offsets")
+    several = run_here("--summary", "--log", "__consumer_offsets", str(copy.parent), str(broker))
+    of_one = run_here("--summary", "--group", "a.classic", str(copy.parent), str(broker))
+
+    groups = alone[next(at for at, line in enumerate(alone) if line.startswith("GROUP ")) :]
+    assert several.text.splitlines()[: len(groups)] == groups
+    assert several.text.count("GROUP ") == alone.count(groups[0]) + 1
+    rows = [line for line in groups if line.startswith(("GROUP ", "a.classic "))]
+    assert [line.split() for line in of_one.text.splitlines() if line] == [
+        line.split() for line in rows
+    ]
+
+
 FILTERS = [
     ["--since", "2026-11-21T11:08:00Z"],
     ["--until", "2026-11-21T11:08:00Z"],

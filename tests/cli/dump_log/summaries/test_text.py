@@ -23,7 +23,7 @@ def text_of(path: str, decoder: str) -> str:
 
 def shown(summary: Summary) -> str:
     (fields,) = fields_of({Log("user"): summary}).values()
-    return summary_text(fields, pipe())
+    return summary_text([fields], pipe())
 
 
 def test_summary_of_a_metadata_log_has_a_text() -> None:
@@ -103,9 +103,9 @@ def test_counts_with_an_error_say_so() -> None:
     top = [entry | {"key": "hot", "records": 90}, entry | {"key": "lukewarm", "records": 7}]
     fields["keys"] = {"records": 5_000, "keyless": 0, "error": 12, "top": top}
 
-    text = summary_text(fields, pipe())
+    text = summary_text([fields], pipe())
     fields["keys"]["top"] = top[1:]
-    none = summary_text(fields, pipe())
+    none = summary_text([fields], pipe())
 
     assert "hot                90\nof 5,000 records; too low by at most 12\n" in text
     assert "lukewarm" not in text
@@ -151,11 +151,13 @@ def test_text_fits(path: Path, decoder: str) -> None:
     (found,) = fields_of({Log("user"): summarised(str(path), decoder)}).values()
 
     with OwnTerminal(columns=60) as terminal:
-        text = summary_text(json.loads(json.dumps(found)), terminal.console)
-        assert text == summary_text(found, terminal.console)
+        text = summary_text([json.loads(json.dumps(found))], terminal.console)
+        assert text == summary_text([found], terminal.console)
         tables = [block for block in text.split("\n\n") if block.startswith("\x1b[1m")]
         lines = [line for block in tables for line in terminal.plain(block).splitlines()]
 
     rows = [line for line in lines if not line.startswith(("no room", "of ", "There are"))]
     assert max(map(len, rows), default=0) <= 60
-    assert not [line for line in summary_text(found, pipe()).splitlines() if line != line.rstrip()]
+    assert not [
+        line for line in summary_text([found], pipe()).splitlines() if line != line.rstrip()
+    ]

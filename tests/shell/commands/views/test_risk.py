@@ -38,7 +38,7 @@ def test_loss_has_a_line_and_tables_of_topics_and_partitions(shell: Shell) -> No
         "elr.topic          2  under-min-isr       1  1,2  2     1,2            2",
         "and 11 more partitions; --limit shows others",
     ]
-    assert found.code == 0
+    assert found.code == 2
 
 
 def test_rack_is_its_brokers(shell: Shell) -> None:
