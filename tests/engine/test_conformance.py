@@ -281,7 +281,7 @@ def test_call_goes_on_where_the_last_one_ended() -> None:
     outs = {}
     for engine in ("native", "reference"):
         with using(engine):
-            scan = open_scan(Trial(data, Query("user", deep_iteration=True)).request)._scan
+            scan = open_scan(Trial(data, Query("user", deep_iteration=True)).request).engine
             for lead in (b"", b"before"):
                 parts, at, calls = [], len(lead), 0
                 whole = lead + data
@@ -306,7 +306,7 @@ def test_offsets_go_on_from_another_scan() -> None:
         found = []
         for engine in ("native", "reference"):
             with using(engine):
-                scan = open_scan(Trial(b"", Query(deep_iteration=True)).request)._scan
+                scan = open_scan(Trial(b"", Query(deep_iteration=True)).request).engine
                 scan.first_offset, scan.last_offset = 2, last
                 outcome = scan.feed(batch_with([(None, b"v")] * 2)[:], 0, 0)
                 later = scan.feed(

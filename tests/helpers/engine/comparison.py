@@ -173,7 +173,7 @@ def of_log(
     reader = reader_of(trial.data, block)
     scan = EngineScan(trial.request)
     if declined is not None:
-        inner = scan._scan
+        inner = scan.engine
         feed = inner.feed
 
         def counting(data: bytes, start: int, position: int) -> Outcome:
