@@ -310,11 +310,12 @@ class LogDirectory:
 
 def identity_of(path: str) -> object:
     """Return what all names of one directory share: spellings, links and mounts of it."""
-    real_path = os.path.realpath(path)
-    with suppress(OSError):
-        status = os.stat(real_path)
-        return status.st_dev, status.st_ino
-    return real_path
+    try:
+        path = os.path.realpath(path)
+        status = os.stat(path)
+    except (OSError, ValueError):  # it is absent, or no file can have that name
+        return path
+    return status.st_dev, status.st_ino
 
 
 class Duplicate(NamedTuple):
