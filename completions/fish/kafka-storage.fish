@@ -111,7 +111,7 @@ complete -c kafka-storage -n '__fish_seen_subcommand_from recover' -l offline -d
 complete -c kafka-storage -n '__fish_seen_subcommand_from recover' -l config -s c -x -a '(__kraftops_paths \'.\')' -d 'The configuration file of the node'
 complete -c kafka-storage -n '__fish_seen_subcommand_from recover' -l override -x -d 'A configuration key that replaces the file\'s; may be given more than once'
 complete -c kafka-storage -n '__fish_seen_subcommand_from recover' -l format -x -a 'text json' -d 'The form of the output'
-complete -c kafka-storage -n '__fish_seen_subcommand_from recover' -l from -l log-dirs -x -a '(__kraftops_paths \'.\')' -d 'A log directory of another node that is stopped, or a tar or zip archive of one, for its metadata log and its partitions; may be given more than once. It is only read'
+complete -c kafka-storage -n '__fish_seen_subcommand_from recover' -l from -l log-dirs -x -a '(__kraftops_paths \'.\')' -d 'A log directory of another node that is stopped, a directory that holds all of them, or a tar or zip archive, for its metadata log and its partitions; may be given more than once. It is only read'
 complete -c kafka-storage -n '__fish_seen_subcommand_from recover' -l voters -x -d 'The new voters: self, or ID@HOST:PORT:DIRECTORY_ID,…'
 complete -c kafka-storage -n '__fish_seen_subcommand_from recover' -l listener-hosts -x -d 'The same voters at other hosts, each HOST or HOST:PORT'
 complete -c kafka-storage -n '__fish_seen_subcommand_from recover' -l backup -x -a '(__kraftops_paths \'.\')' -d 'The directory for the copy of the log. Default: beside the log'

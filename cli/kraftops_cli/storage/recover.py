@@ -95,8 +95,9 @@ class RecoverOptions(NodeOptions, QuorumOptions):
         "--log-dirs DIR",
         type=click.Path(),
         multiple=True,
-        help="A log directory of another node that is stopped, or a tar or zip archive of one, for "
-        "its metadata log and its partitions; may be given more than once. It is only read.",
+        help="A log directory of another node that is stopped, a directory that holds all of them, "
+        "or a tar or zip archive, for its metadata log and its partitions; may be given more than "
+        "once. It is only read.",
     )
     voters: str | None = option(
         "--voters VOTERS", help="The new voters: self, or ID@HOST:PORT:DIRECTORY_ID,…"
@@ -169,6 +170,7 @@ def _split(names: tuple[str, ...]) -> list[str]:
 def _recover(
     terminal: Terminal, config: ServerConfig, request: RecoveryRequest, options: RecoverOptions
 ) -> int:
+    from kraftops.findings.finding import HAS_FINDINGS
     from kraftops.recovery.answer import RECOVER, Recovery
     from kraftops.recovery.execute import backup_folder, execute
     from kraftops.recovery.plan import plan_recovery
@@ -201,7 +203,7 @@ def _recover(
         terminal.end_answer()
         terminal.flush()
     if not (options.dry_run and plan.steps and plan.unseen_brokers):
-        return 0
+        return HAS_FINDINGS if options.dry_run and plan.partitions.cuts_needlessly else 0
     refusal = plan.unseen_refusal()
     terminal.failure(refusal)
     return refusal.exit_code

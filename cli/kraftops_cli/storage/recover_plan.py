@@ -53,6 +53,7 @@ class RecoverPlanOptions(QuorumOptions):
     **manual(__file__, PACK=PACK),
 )
 def recover_plan(terminal: Terminal, options: RecoverPlanOptions) -> int:
+    from kraftops.findings.finding import HAS_FINDINGS
     from kraftops.recovery.answer import RECOVER_PLAN
     from kraftops.recovery.cluster_plan import PAGE, write_cluster_plan
     from kraftops.recovery.node_copies import node_copies
@@ -71,4 +72,4 @@ def recover_plan(terminal: Terminal, options: RecoverPlanOptions) -> int:
         plan,
         lambda: escaped(f"Written to {options.output_dir}: {scripts}. Begin with {PAGE}.") + "\n",
     )
-    return 2 if plan.recovery.partitions.cuts_needlessly else 0
+    return HAS_FINDINGS if plan.recovery.partitions.cuts_needlessly else 0

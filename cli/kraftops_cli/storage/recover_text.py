@@ -7,6 +7,7 @@ import shlex
 import textwrap
 from collections.abc import Iterator, Sequence
 
+from kraftops.display.sizes import many
 from kraftops.fileio.packaged import packaged_parts
 from kraftops.recovery.answer import BROKER, COPY, ELECTION, LOG, LOSS
 from kraftops.recovery.cluster_plan import ClusterPlan
@@ -64,6 +65,9 @@ def copies_text(console: Console, comparison: Comparison) -> Iterator[str]:
             names = ", ".join(broker.gone.partitions)
             text = f"Lost if broker {broker.broker} is gone for good: records of {names}"
             yield escaped(text) + "\n"
+    if comparison.partly_read:
+        partitions = many(comparison.partly_read, "partition")
+        yield f"Not told of {partitions} with replicas in log directories that were not read.\n"
 
 
 def plan_text(console: Console, plan: RecoveryPlan) -> str:

@@ -26,6 +26,7 @@ from kraftops.findings.finding import (
     doubted,
     exit_code,
 )
+from kraftops.image.verify.loading import NOT_FORETOLD
 
 _PLACEHOLDER = re.compile(r"(-b|-C|--bootstrap-server) HOST:PORT")
 _BY_EITHER = ("kafka-cluster problems ", "kafka-cluster controllers ")
@@ -75,7 +76,7 @@ class Diagnosis:
         """What is the case, in a line."""
         failed = [run for run in self.runs if run.has_failed]
         done = sum(run.status is Status.DONE for run in self.runs)
-        prefix = "incomplete: " if failed and done else ""
+        prefix = "incomplete: " if self.is_incomplete and done else ""
         severe = [finding for finding in self.findings if finding.is_severe]
         suffix = f"; {many(self.omitted, 'finding')} not shown" if self.omitted else ""
         partial = [run for run in self.runs if run.lacks_files]
@@ -87,19 +88,26 @@ class Diagnosis:
             notes = f", {many(count, 'note')}" if (count := len(self.findings)) else ""
             if failed and not done:
                 return f"nothing could be examined: {failed[0].reason}"
-            nothing = "nothing else" if self.omitted else "nothing"
-            return f"{prefix}{nothing} is wrong: {many(done, 'check')} done{notes}{suffix}"
+            nothing = "nothing else is wrong" if self.omitted else "nothing is wrong"
+            limits = " in what was examined" if prefix else ""
+            return f"{prefix}{nothing}{limits}: {many(done, 'check')} done{notes}{suffix}"
         first = f"first: {severe[0]} [{severe[0].code}]"
         return f"{prefix}{counts_text(severe)}; {first}{suffix}"
 
     @property
+    def is_incomplete(self) -> bool:
+        """Whether something may be wrong that was not looked at: a check failed, or read a part."""
+        is_unread = any(finding.code == NOT_FORETOLD for finding in self.findings)
+        return is_unread or any(run.has_failed for run in self.runs)
+
+    @property
     def exit_code(self) -> int:
-        """2 with a finding worse than a note, or a check that failed; 1 or 5 if all have failed."""
+        """2 with a finding worse than a note, or if it is incomplete; 1 or 5 if all have failed."""
         if code := exit_code(self.findings):
             return code
         failed = [run for run in self.runs if run.has_failed]
         if not failed:
-            return 0
+            return HAS_FINDINGS if self.is_incomplete else 0
         if any(run.status is Status.DONE for run in self.runs):
             return HAS_FINDINGS
         return CODES["no-answer" if failed[0].is_unreachable else "unreadable"].exit_code
@@ -137,8 +145,8 @@ def diagnosis_of(
 
 def _runnable(finding: Finding, fill: Callable[[str], str]) -> Finding:
     """Return a finding whose commands name addresses, and archives instead of paths in them."""
-    commands = tuple(filter(None, map(_typed, map(fill, finding.commands))))
-    return replace(finding, commands=commands)
+    commands = filter(None, map(_typed, map(fill, finding.commands)))
+    return replace(finding, commands=tuple(dict.fromkeys(commands)))  # of directories, one archive
 
 
 def _addresses(examination: Examination) -> dict[str, str]:

@@ -28,7 +28,12 @@ from kraftops.findings.finding import BAD_ARCHIVE, Evidence, Finding, Place, Sev
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.assignments import assignment_findings, format_evidence, image_for
 from kraftops.image.verify.identity import copied_file
-from kraftops.image.verify.loading import loading_findings, with_only_replicas
+from kraftops.image.verify.loading import (
+    NOT_FORETOLD,
+    Allowance,
+    loading_findings,
+    with_only_replicas,
+)
 from kraftops.image.verify.nodes import assumed_release
 from kraftops.image.verify.nodes import release_findings as target_findings
 from kraftops.image.verify.older_disks import older_disks
@@ -48,8 +53,8 @@ from kraftops.storage.verify.rival_quorums import rival_findings
 from kraftops.storage.verify.start import verify_node, with_cluster_ids
 from kraftops.storage.verify.voter_logs import voter_log_findings
 
-LIGHT_BYTES = 12 << 20
-"""Bytes of unflushed segments that a light examination reads, twice; all of it may read 50 MB."""
+LIGHT_BYTES = 40 << 20
+"""Bytes of unflushed segments that a light examination reads; all of it may read 50 MB."""
 _LEAST_FREE = 0.05
 """Of a volume: below that, a burst of writes or a reassignment fills it before anybody looks."""
 _FULL = 0.01
@@ -149,27 +154,40 @@ def _metadata_start(node: Node) -> Iterator[Finding]:
 
 
 def _starts(examination: Examination) -> Iterator[Finding]:
-    for node in examination.nodes:
-        is_whole = node in examination.whole_nodes
-        image = image_for(node, examination.images, examination.nodes)
-        if node.config.node_id == UNKNOWN_NODE:
-            image = None  # which partitions belong to it cannot be told
-            if is_whole:
-                yield _unidentified(node)
-        assumed = assumed_release(node, image, examination.target)
-        if node in examination.configured:
-            yield from target_findings(node, assumed)
-        if not (node.is_broker and examination.identities.is_sound(node)):
-            continue
-        # Archives of a cluster that runs are of several moments.
-        is_at_rest = not is_packed(node) or _was_clean(node)
-        if image and is_at_rest and (is_whole or is_packed(node)):
-            yield from older_disks(node, image)
-        if is_whole and image:
-            yield from assignment_findings(node, image, examination.nodes)
-        if not (is_whole and examination.is_deep):
-            release = assumed.newest.release.name
-            yield from loading_findings(node, image, release, LIGHT_BYTES, is_whole=is_whole)
+    left_bytes = LIGHT_BYTES
+    # Those that were stopped cleanly hardly read anything, and leave it to the others.
+    sharing = [node.is_broker and not _was_clean(node) for node in examination.nodes]
+    for index, node in enumerate(examination.nodes):
+        share = Allowance(left_bytes // max(sum(sharing[index:]), 1))
+        left_bytes -= share.bytes
+        for finding in _start_of(node, examination, share):
+            # A server that runs has started, and after a clean stop the next start reads nothing.
+            if finding.code != NOT_FORETOLD or not examination.is_running(node):
+                yield finding
+        left_bytes += share.bytes
+
+
+def _start_of(node: Node, examination: Examination, allowance: Allowance) -> Iterator[Finding]:
+    is_whole = node in examination.whole_nodes
+    image = image_for(node, examination.images, examination.nodes)
+    if node.config.node_id == UNKNOWN_NODE:
+        image = None  # which partitions belong to it cannot be told
+        if is_whole:
+            yield _unidentified(node)
+    assumed = assumed_release(node, image, examination.target)
+    if node in examination.configured:
+        yield from target_findings(node, assumed)
+    if not (node.is_broker and examination.identities.is_sound(node)):
+        return
+    # Archives of a cluster that runs are of several moments.
+    is_at_rest = not is_packed(node) or _was_clean(node)
+    if image and is_at_rest and (is_whole or is_packed(node)):
+        yield from older_disks(node, image)
+    if is_whole and image:
+        yield from assignment_findings(node, image, examination.nodes)
+    if not (is_whole and examination.is_deep):
+        release = assumed.newest.release.name
+        yield from loading_findings(node, image, release, allowance, is_whole=is_whole)
 
 
 def _was_clean(node: Node) -> bool:

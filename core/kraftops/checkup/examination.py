@@ -26,7 +26,7 @@ from kraftops.recovery.partitions.disk_comparison import compare_disks
 from kraftops.recovery.refusal import RecoveryRefused
 from kraftops.server.log_directory import LogDirectory, read_log_directory
 from kraftops.storage.config.host import LocalKafka
-from kraftops.storage.config.nearby import configurations_in, moved
+from kraftops.storage.config.nearby import configurations_in, moved, without_disks
 from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.logdirs.directories import read_directories
 from kraftops.storage.logdirs.node import Node, read_node
@@ -64,6 +64,7 @@ class Examination:
         """The configurations, and the findings about those that Kafka refuses."""
         configs, findings = load_configs(self.configs, self.target)
         named = {os.path.realpath(config.path) for config in configs}
+        has_copies, lost = False, list[ServerConfig]()
         for top in self._tops:
             paths = [
                 LocalKafka(path)
@@ -77,10 +78,20 @@ class Examination:
                     directories[node_id].append(source.folder)
             nearby, refused = load_configs(paths, self.target)
             used = [config for other in nearby if (config := moved(other, top, directories))]
+            has_copies |= bool(used)
+            lost += nearby if not used and self._is_empty(top) else ()
             files = {config.path for config in used}
             configs += used
             findings += [finding for finding in refused if finding.place.file in files]
+        for config in lost:
+            if has_copies or not any(map(exists, config.log_dirs)):
+                configs.append(without_disks(config))
         return configs, findings
+
+    def _is_empty(self, top: str) -> bool:
+        """Tell whether a directory that is named neither is a log directory nor holds one."""
+        is_source = any(source.folder.rstrip("/") == top for source in self.sources)
+        return is_source and not read_log_directory(top).is_kafkas
 
     @property
     def damaged_archives(self) -> set[str]:
@@ -121,12 +132,22 @@ class Examination:
         return [source for path, source in reversed(sources.items()) if path not in named]
 
     @cached_property
-    def foreign(self) -> list[str]:
-        """The directories that are named, and are not log directories: they show nothing of one."""
+    def _without_data(self) -> list[LogSource]:
+        """The directories that are named, and show nothing of a log directory."""
         return [
-            source.name
+            source
             for source in self.alone
             if not source.is_packed and not read_log_directory(source.folder).is_kafkas
+        ]
+
+    @cached_property
+    def foreign(self) -> list[str]:
+        """The names of those that do not have the configuration of a node either."""
+        paths = [config.path for config in self.loaded[0]]
+        return [
+            source.name
+            for source in self._without_data
+            if not any(path.startswith(f"{source.folder.rstrip('/')}/") for path in paths)
         ]
 
     @cached_property
@@ -151,7 +172,7 @@ class Examination:
         directories = [
             read_log_directory(source.folder)
             for source in self.alone
-            if source.name not in self.foreign
+            if source not in self._without_data
         ]
         return without_copies(directories, configured)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import NamedTuple
 
 from kraftops.display.sizes import first_names, named
@@ -24,13 +25,14 @@ from kraftops.recovery.log_copy import LogCopy
 from kraftops.recovery.log_selection import ComparedLog
 from kraftops.recovery.metadata_records import PartitionPlan
 from kraftops.recovery.missing_state import KINDS
-from kraftops.recovery.partitions.disk import BrokerDisk, misplaced_partitions
+from kraftops.recovery.partitions.disk import BrokerDisk, misplaced_partitions, unread_directories
 from kraftops.recovery.partitions.losses import total_of
 from kraftops.recovery.refusal import PACK, PACK_BROKER
 from kraftops.server import quorum_state
 from kraftops.server.voters import Voter
 from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.verify.rival_quorums import rival_finding
+from kraftops.uuids import to_text
 
 _LONG_FENCED_MS = 86_400_000  # a day: replicas of a broker that is away so long lead nothing
 
@@ -219,13 +221,15 @@ def quorum_findings(
 class UnseenBrokers(NamedTuple):
     """Brokers of whose disks nothing was given, and all that are registered.
 
-    Apart are those that had been fenced for a day, and those that only replicas name.
+    Apart are those that had been fenced for a day, those that only replicas name, and the ids of
+    the log directories that were not given of brokers of which others were.
     """
 
     registered: frozenset[int]
     ids: frozenset[int] = frozenset()
     long_fenced: frozenset[int] = frozenset()
     unregistered: frozenset[int] = frozenset()
+    unread_directories: Mapping[int, Collection[bytes]] = MappingProxyType({})
 
 
 def unseen_brokers(
@@ -253,6 +257,7 @@ def unseen_brokers(
         unseen - long_fenced,
         frozenset(long_fenced),
         replica_brokers - registered - read,
+        unread_directories(image, disks),
     )
 
 
@@ -270,7 +275,26 @@ def unread_text(brokers: Collection[int]) -> str:
     return f"the {disks.format(named('broker', sorted(brokers)))} not been read"
 
 
+def _unread_directories(unread: Mapping[int, Collection[bytes]]) -> Iterator[Finding]:
+    if unread:
+        count = sum(map(len, unread.values()))
+        have = "has" if count == 1 else "have"
+        yield Finding(
+            "brokers-not-given",
+            Severity.RISK,
+            f"{count} of the log directories of {named('broker', [*unread])} {have} not been read",
+            cure="give them with --from, or the directory that holds all of a node",
+            evidence=tuple(
+                Evidence(f"broker {broker}", f"directory.id {to_text(directory_id)}")
+                for broker, ids in unread.items()
+                for directory_id in sorted(ids)
+            ),
+            consequence="records that only they have would be cut, and are not counted here",
+        )
+
+
 def _unread_brokers(unseen: UnseenBrokers, chosen: LogCopy) -> Iterator[Finding]:
+    yield from _unread_directories(unseen.unread_directories)
     if unseen.ids:
         brokers = ", ".join(map(str, sorted(unseen.ids)))
         yield Finding(

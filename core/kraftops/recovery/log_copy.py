@@ -18,6 +18,7 @@ from kraftops.server.metadata_log.content import RecordReader, VoterSet, read_sn
 from kraftops.server.metadata_log.files import Segment, Snapshot
 from kraftops.server.metadata_log.log import MetadataLog, read_partition
 from kraftops.server.metadata_log.recovery_mark import RecoveryMark, RecoveryMarks
+from kraftops.server.nearby import log_directories_in
 from kraftops.server.voters import voters_text
 from kraftops.storage.config.server_config import ServerConfig
 
@@ -124,7 +125,11 @@ def partition_folder(name: str, *, is_packed: bool = False) -> str:
         return name
     if is_file(os.path.join(name, meta_properties.FILE_NAME)) or has_partitions(name):
         return inside
-    raise RecoveryRefused("no-log", f"{name} holds no metadata log", "name a directory that does")
+    inside = [path for path in log_directories_in(name) if path != name]
+    hint = (
+        f"name its log directory: {', '.join(inside)}" if inside else "name a directory that does"
+    )
+    raise RecoveryRefused("no-log", f"{name} holds no metadata log", hint)
 
 
 def has_partitions(path: str) -> bool:

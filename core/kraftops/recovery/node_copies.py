@@ -38,6 +38,7 @@ from kraftops.server.loader.text_files import LEADER_EPOCHS, PARTITION_METADATA
 from kraftops.server.log_directory import read_log_directory
 from kraftops.server.meta_properties import FILE_NAME as META_FILE
 from kraftops.server.meta_properties import MetaProperties
+from kraftops.server.nearby import log_directories_in
 from kraftops.storage.config.nearby import ROLES
 from kraftops.storage.config.server_config import ServerConfig, load_config
 
@@ -116,7 +117,11 @@ def _sources(
     name: str, stack: ExitStack, on_skipped: OnSkipped, *, takes_damaged: bool
 ) -> Sequence[LogSource]:
     if os.path.isdir(name):
-        return [LogSource(name, name)]
+        is_log = is_file(os.path.join(name, META_FILE)) or any(
+            _LOG_FILE.fullmatch(file) or file == METADATA_PARTITION for file in names_in(name)
+        )
+        paths = [name] if is_log else log_directories_in(name)
+        return [LogSource(path, path) for path in paths]
     packed = _packed_nodes(name, stack, on_skipped, takes_damaged=takes_damaged)
     sources = packed.sources()
     if not sources:

@@ -24,6 +24,7 @@ from tests.helpers.nodes.lost_quorums import (
     recovery_data,
     refusal,
     survivor,
+    write_meta,
 )
 from tests.helpers.nodes.node_directories import locked, storage
 from tests.helpers.tools.console import STORAGE
@@ -417,3 +418,50 @@ def test_internal_topics_are_named_for_what_they_mean(tmp_path: Path) -> None:
 
     assert "consumer groups go back" in plan["losses"][0]["meaning"]
     assert "consumer groups go back" in plan["findings"][0]["consequence"]
+
+
+def two_directories(folder: Path) -> Path:
+    """Make a survivor, and 101 with two registered directories: orders-0 is in the second one."""
+    name, data = broker(101)
+    ids = [bytes([101]) * 16, bytes([201]) * 16]
+    registered = records_batch(5, (name, {**data, "logDirs": ids}), broker(102), version=3)
+    node = survivor(folder / "node", registered, *ORDERS[1:])
+    broker_disk(folder / "n101/data", 101, {"orders-1": [(0, 10)]}, noted=10)
+    second = broker_disk(folder / "n101/data2", 101, {"orders-0": [(0, 100), (2, 220)]}, noted=220)
+    write_meta(second, 101, directory_id=to_text(ids[1]))
+    broker_disk(folder / "b102", 102, {"orders-0": [(0, 100), (2, 200)]}, noted=200)
+    return node
+
+
+def test_log_directory_that_was_not_given_is_told_and_nothing_is_lost_for_lack_of_it(
+    tmp_path: Path,
+) -> None:
+    node = two_directories(tmp_path)
+    disks = f"--from={tmp_path / 'n101/data'}", f"--from={tmp_path / 'b102'}"
+
+    done = recover(node, *SELF, *disks, "--dry-run", "--format", "json")
+
+    plan = json.loads(done.text)
+    (risk,) = [finding for finding in plan["findings"] if finding["code"] == "brokers-not-given"]
+    assert risk["text"] == "1 of the log directories of broker 101 has not been read"
+    assert risk["evidence"][0]["fact"] == f"directory.id {to_text(bytes([201]) * 16)}"
+    assert {name for row in plan["brokers"] for name in row["partitionsLostIfGone"]} == {"orders-1"}
+
+
+def test_directory_of_a_node_stands_for_its_log_directories(tmp_path: Path) -> None:
+    node = two_directories(tmp_path)
+
+    plan = recovery_data(node, *SELF, f"--from={tmp_path / 'n101'}", f"--from={tmp_path / 'b102'}")
+
+    assert "brokers-not-given" not in codes(plan)
+    lost = {row["broker"]: row["partitionsLostIfGone"] for row in plan["brokers"]}
+    assert lost == {101: ["orders-0", "orders-1"], 102: []}
+
+
+@pytest.mark.parametrize(("elects", "code"), [((), 2), (("--elect-newest",), 0)])
+def test_dry_run_that_would_cut_records_needlessly_ends_with_2(
+    elects: tuple[str, ...], code: int, tmp_path: Path
+) -> None:
+    node, disks = cluster(tmp_path)
+
+    assert recover(node, *SELF, *disks, *elects, "--dry-run").code == code

@@ -2,12 +2,15 @@
 
 import json
 import os
+import re
 import shlex
+import shutil
 import tarfile
 from pathlib import Path
 
 import pytest
 
+from kraftops.checkup import disk_checks
 from kraftops.library.diagnoses import doctor
 from tests.helpers.doctor.seeds import REAL_DISKS
 from tests.helpers.logs.bundles import KINDS, files_in
@@ -184,6 +187,75 @@ def test_configurations_beside_log_directories_are_used(
 
     assert codes[:2] == ["rival-history", "rival-history"]
     assert set(codes) >= {"start-cuts-log", "records-cut"}
+
+
+def unclean(data: Path) -> None:
+    """Have a broker be killed before it has flushed anything."""
+    (data / ".kafka_cleanshutdown").unlink(missing_ok=True)
+    (data / "recovery-point-offset-checkpoint").write_text("0\n0\n")
+
+
+def unread(*paths: Path) -> list[int | None]:
+    """Return the nodes of which a start reads more than is read here."""
+    findings = doctor([*map(str, paths)]).findings
+    return [finding.place.node for finding in findings if finding.code == "not-foretold"]
+
+
+@pytest.mark.parametrize("is_packed", [False, True])
+def test_segments_of_a_killed_broker_that_are_not_read_leave_a_diagnosis_incomplete(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_packed: bool
+) -> None:
+    """Two log directories in one archive have one command."""
+    data = example_cluster(tmp_path) / "node-103/data"
+    unclean(data)
+    second = shutil.copytree(data, data.with_name("data2"), ignore=lambda *_: {"orders-0"})
+    meta = second / "meta.properties"
+    meta.write_text(re.sub("directory.id=.{4}", "directory.id=AAAA", meta.read_text()))
+    shutil.rmtree(second / "__cluster_metadata-0")
+    source = packed(data.parent, tmp_path / "n.tgz") if is_packed else data.parent
+    monkeypatch.setattr(disk_checks, "LIGHT_BYTES", 0)
+
+    diagnosis = doctor(str(source))
+
+    (note,) = (finding for finding in diagnosis.findings if finding.code == "not-foretold")
+    assert note.commands.count(f"kafka-dump-log --check {source}") == is_packed
+    assert len(note.commands) == 2 - is_packed
+    assert (diagnosis.verdict.startswith("incomplete: "), diagnosis.exit_code) == (True, 2)
+    accepted = run_here("doctor", str(source), "--skip=not-foretold", program=KRAFTOPS)
+    assert not accepted.text.startswith("incomplete: ")
+
+
+def test_killed_brokers_share_what_is_read_of_their_segments(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that needs most of it leaves their shares to the others, who leave it theirs."""
+    nodes = [example_cluster(tmp_path) / f"node-{number}/data" for number in (101, 102, 103)]
+    for data in nodes:
+        unclean(data)
+    size = sum(path.stat().st_size for path in nodes[1].rglob("*.log"))
+    monkeypatch.setattr(disk_checks, "LIGHT_BYTES", 6 * size)
+    assert unread(*nodes) == []
+
+    os.truncate(max(nodes[0].rglob("*-0/*.log"), key=os.path.getsize), 4 * size)
+
+    assert unread(*nodes) == [101]
+
+
+def test_controllers_that_have_lost_their_disks_are_told_by_their_configurations(
+    tmp_path: Path,
+) -> None:
+    cluster = example_cluster(tmp_path)
+    for config in cluster.glob("*.properties"):
+        config.rename(cluster / config.stem / "server.properties")
+    for node in ("node-2", "node-3"):
+        shutil.rmtree(cluster / node / "data")
+    nodes = sorted(cluster.glob("node-*"))
+
+    diagnosis = doctor([*map(str, nodes)])
+
+    (lost,) = (finding for finding in diagnosis.findings if finding.code == "quorum-lost")
+    assert "voters 2 and 3 of 1, 2, 3" in lost.text
+    assert "not log directories" not in str(diagnosis.runs)
 
 
 def test_an_archive_that_is_cut_short_is_read_as_far_as_it_goes(tmp_path: Path) -> None:

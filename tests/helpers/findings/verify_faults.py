@@ -9,7 +9,7 @@ from contextlib import chdir
 from pathlib import Path
 from unittest.mock import patch
 
-from kraftops.image.verify.loading import loading_findings
+from kraftops.image.verify.loading import Allowance, loading_findings
 from kraftops.log.batch import Record
 from kraftops.server.loader.contract import NEWEST_RELEASE
 from kraftops.storage.config.server_config import load_config
@@ -321,7 +321,10 @@ def _not_foretold(folder: Path) -> set[str]:
     shutil.copytree(REAL / "running/txn-0", node / "d2/txn-0")
     with chdir(node):
         read = read_node(load_config(PROPERTIES))
-        return {finding.code for finding in loading_findings(read, None, NEWEST_RELEASE, 1000)}
+        return {
+            finding.code
+            for finding in loading_findings(read, None, NEWEST_RELEASE, Allowance(1000))
+        }
 
 
 def _older_disks(folder: Path) -> set[str]:

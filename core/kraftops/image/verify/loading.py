@@ -10,6 +10,7 @@ import errno
 import os
 import shlex
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from kraftops.display.sizes import many, size_text
 from kraftops.dump.check.partition import check_partition
@@ -53,12 +54,20 @@ from kraftops.server.partition_data import is_cut_short
 from kraftops.server.partition_files import PartitionFiles, partition_files
 from kraftops.storage.logdirs.node import Node
 
-_RECOVERED_BYTES = 256 << 20
+_RECOVERED_BYTES = 512 << 20
 """Bytes of unflushed segments that are read for a node: a second or two of work. Kafka itself reads
 all of them, which takes minutes on a broker with thousands of partitions."""
+NOT_FORETOLD = "not-foretold"
 
 _INDEX_INTERVAL = 4096
 """`log.index.interval.bytes`: a segment that is not larger has no entry, and is read at once."""
+
+
+@dataclass(slots=True)
+class Allowance:
+    """The bytes of unflushed segments that may still be read."""
+
+    bytes: int
 
 
 def with_only_replicas(
@@ -77,7 +86,7 @@ def loading_findings(
     node: Node,
     image: MetadataImage | None,
     release: str,
-    most_bytes: int = _RECOVERED_BYTES,
+    allowance: Allowance | None = None,
     *,
     is_whole: bool = True,
 ) -> Iterator[Finding]:
@@ -87,20 +96,21 @@ def loading_findings(
         node: a broker.
         image: the metadata; None if there is none that is whole.
         release: of Kafka, whose loader is asked.
-        most_bytes: of unflushed segments to read.
+        allowance: of bytes of unflushed segments to read; what is read of it is taken off.
         is_whole: whether partitions have all their segments, and not the last alone, or none.
 
     Raises:
         KraftopsError: a file, or a source of the image, cannot be read any more.
     """
-    findings = _loading_findings(node, image, release, most_bytes, is_whole=is_whole)
+    allowance = allowance or Allowance(_RECOVERED_BYTES)
+    findings = _loading_findings(node, image, release, allowance, is_whole=is_whole)
     return with_only_replicas(findings, image)
 
 
 def _loading_findings(
-    node: Node, image: MetadataImage | None, release: str, most_bytes: int, *, is_whole: bool
+    node: Node, image: MetadataImage | None, release: str, allowance: Allowance, *, is_whole: bool
 ) -> Iterator[Finding]:
-    left_bytes, skipped = most_bytes, list[int]()
+    skipped = list[int]()
     surroundings = Surroundings((), node.budget)
     surroundings.topics = _topics(image)
     directories: list[DirectoryLoads] = []
@@ -124,10 +134,10 @@ def _loading_findings(
                 if not (is_whole or files.segments):
                     continue
                 size = _read_bytes(files, directory)
-                if size > left_bytes:
+                if 2 * size > allowance.bytes:  # a check of what is damaged reads it once more
                     skipped.append(size)
                     continue
-                left_bytes -= size
+                allowance.bytes -= size
                 start = foretold(files, directory, settings, release)
             except SourceError as error:
                 yield from _unreadable(error, path, directory)
@@ -143,6 +153,7 @@ def _loading_findings(
                 is_lacking or is_hiding or _loses(start, files, directory, has_start=has_start)
             )
             if is_kept and is_losing:
+                allowance.bytes -= size
                 check = check_partition(path, directory, surroundings)
                 losses = [
                     finding
@@ -165,7 +176,7 @@ def _loading_findings(
     yield from server_findings(directories, twice, is_whole_server=True)
     if skipped:
         yield Finding(
-            "not-foretold",
+            NOT_FORETOLD,
             Severity.NOTE,
             f"a start reads {size_text(sum(skipped))} of {many(len(skipped), 'partition')} that are"
             " unflushed or without an index, which are not read here",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kraftops.display.sizes import many, named
@@ -109,6 +109,7 @@ class Comparison:
     """Compared copies by partition and broker, and brokers in the order in which to start them.
 
     Without *has_order* none keeps all records: the best copies must replace others before.
+    Of *partly_read* partitions there are replicas that were not read.
     *losses* are what a start with the metadata log *metadata_log* would cut, if one was given, and
     *findings* what a start of the brokers takes from their copies.
     """
@@ -119,6 +120,7 @@ class Comparison:
     losses: Sequence[PartitionLoss] = ()
     findings: Sequence[Finding] = ()
     has_order: bool = True
+    partly_read: int = 0
 
     @property
     def loss_total(self) -> LossTotal:
@@ -210,11 +212,17 @@ class Comparison:
         return {copy.copy.name for copy in self.copies if copy.difference}
 
 
-def compare(copies: Iterable[PartitionCopy], *, is_deep: bool = False) -> Comparison:
+def compare(
+    copies: Iterable[PartitionCopy],
+    *,
+    is_deep: bool = False,
+    partly_read: Collection[tuple[str, int]] = (),
+) -> Comparison:
     """Compare the copies of each partition; a broker's older copy in another directory is left out.
 
     A broker that alone has the newest copy of a partition should start before the others: the
-    brokers are ordered by the number of such partitions.
+    brokers are ordered by the number of such partitions. *partly_read* names partitions with
+    replicas that were not read, which may have what seems to be nowhere else.
     """
     by_partition: dict[tuple[str, int, bytes], list[PartitionCopy]] = {}
     for copy in copies:
@@ -232,9 +240,14 @@ def compare(copies: Iterable[PartitionCopy], *, is_deep: bool = False) -> Compar
         {broker: copy for broker, copy in partition.items() if copy not in foreign}
         for partition in partitions
     ]
-    brokers = [_broker(broker, own, compared) for broker in ids]
+    whole = [
+        partition
+        for partition in own
+        if not any((copy.topic, copy.number) in partly_read for copy in partition.values())
+    ]
+    brokers = [_broker(broker, own, whole, compared) for broker in ids]
     brokers.sort(key=lambda broker: (-broker.newest_alone, broker.broker))
-    return Comparison(tuple(compared), tuple(brokers))
+    return Comparison(tuple(compared), tuple(brokers), partly_read=len(partly_read))
 
 
 def _compared_partition(copies: Sequence[PartitionCopy], *, is_deep: bool) -> list[ComparedCopy]:
@@ -262,11 +275,12 @@ def _compared(copy: PartitionCopy, newest: PartitionCopy, *, is_deep: bool) -> C
 def _broker(
     broker: int,
     partitions: Sequence[dict[int, PartitionCopy]],
+    whole: Sequence[dict[int, PartitionCopy]],
     compared: Sequence[ComparedCopy],
 ) -> ComparedBroker:
     gone = [
         loss
-        for partition in partitions
+        for partition in whole
         if broker in partition
         for loss in lost_if_gone(partition, broker)
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 
@@ -133,6 +133,26 @@ def log_directory_of(place: str) -> str:
     if os.path.basename(os.path.realpath(place)) == METADATA_PARTITION:
         return os.path.dirname(os.path.realpath(place))
     return place
+
+
+def unread_directories(
+    image: MetadataImage, disks: Iterable[BrokerDisk]
+) -> dict[int, Collection[bytes]]:
+    """Return the ids of registered log directories that are not among disks, by broker.
+
+    Brokers without a copy are left out: nothing, or the metadata log alone, was given of them.
+
+    Raises:
+        KraftopsError: a source of the image cannot be read any more.
+    """
+    disks = list(disks)
+    read = {disk.directory.meta.directory_id for disk in disks if disk.directory.meta}
+    unread: dict[int, Collection[bytes]] = {}
+    for broker in sorted({disk.node_id for disk in disks if disk.copies}):
+        registration = image.broker(broker)
+        if registration and (ids := set(registration["logDirs"]) - read):
+            unread[broker] = ids
+    return unread
 
 
 def misplaced_partitions(disks: Iterable[BrokerDisk], image: MetadataImage) -> Iterator[Finding]:

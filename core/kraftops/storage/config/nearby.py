@@ -67,3 +67,17 @@ def moved(
         (path for path in paths if is_directory(os.path.join(path, METADATA_PARTITION))), paths[0]
     )
     return replace(config, log_dirs=paths, metadata_log_dir=metadata)
+
+
+def without_disks(config: ServerConfig) -> ServerConfig:
+    """Return the configuration of a copied node with the paths of its disks, which were not copied.
+
+    What this host has there is of another server, and is not looked at.
+    """
+
+    def lost(path: str) -> str:
+        below = os.path.join(os.path.dirname(config.path), path.lstrip("/"))
+        return below if exists(path) else path
+
+    paths = tuple(map(lost, config.log_dirs))
+    return replace(config, log_dirs=paths, metadata_log_dir=lost(config.metadata_log_dir))

@@ -10,7 +10,7 @@ import pytest
 
 from kraftops.findings.finding import Finding, Severity
 from kraftops.image.verify import loading
-from kraftops.image.verify.loading import loading_findings
+from kraftops.image.verify.loading import Allowance, loading_findings
 from kraftops.server.loader.contract import NEWEST_RELEASE
 from kraftops.storage.config.server_config import load_config
 from kraftops.storage.logdirs.node import read_node
@@ -36,7 +36,7 @@ def broker(tmp_path: Path) -> Path:
 def found(folder: Path, most_bytes: int = 1 << 20) -> list[Finding]:
     with chdir(folder):
         node = read_node(load_config("server.properties"))
-        return list(loading_findings(node, None, NEWEST_RELEASE, most_bytes))
+        return list(loading_findings(node, None, NEWEST_RELEASE, Allowance(most_bytes)))
 
 
 def test_sound_partitions_have_no_finding(broker: Path) -> None:
