@@ -125,10 +125,8 @@ def partition_folder(name: str, *, is_packed: bool = False) -> str:
         return name
     if is_file(os.path.join(name, meta_properties.FILE_NAME)) or has_partitions(name):
         return inside
-    inside = [path for path in log_directories_in(name) if path != name]
-    hint = (
-        f"name its log directory: {', '.join(inside)}" if inside else "name a directory that does"
-    )
+    others = [path for path in log_directories_in(name) if path != name]
+    hint = f"name {' or '.join(others)}" if others else "name a directory that does"
     raise RecoveryRefused("no-log", f"{name} holds no metadata log", hint)
 
 

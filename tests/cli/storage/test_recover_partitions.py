@@ -427,7 +427,9 @@ def two_directories(folder: Path) -> Path:
     registered = records_batch(5, (name, {**data, "logDirs": ids}), broker(102), version=3)
     node = survivor(folder / "node", registered, *ORDERS[1:])
     broker_disk(folder / "n101/data", 101, {"orders-1": [(0, 10)]}, noted=10)
-    second = broker_disk(folder / "n101/data2", 101, {"orders-0": [(0, 100), (2, 220)]}, noted=220)
+    second = broker_disk(
+        folder / "n101/data2", 101, {"orders-0": [(0, 100), (2, 200), (2, 220)]}, noted=220
+    )
     write_meta(second, 101, directory_id=to_text(ids[1]))
     broker_disk(folder / "b102", 102, {"orders-0": [(0, 100), (2, 200)]}, noted=200)
     return node
