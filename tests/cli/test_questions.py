@@ -18,6 +18,7 @@ PLACES = {
     "WHAT": "cluster.tar.gz",
     "DIR": "node-101/data",
     "server.properties": "node-101.properties",
+    **{f"n{node_id}.properties": f"node-{node_id}.properties" for node_id in (1, 2, 3)},
     "orders-3": "orders-0",
     "--lose 3": "--lose 101",
     "localhost:9092": "localhost:1",
@@ -27,10 +28,11 @@ PLACES = {
 NOBODY = (5, "connection refused")  # tests/kafka/cluster has the answers of running clusters
 ANSWERS = (
     (2, r"^2 losses; first: cluster\.tar\.gz!/.*/orders-1/.* a start ends the log at offset 362: "),
+    (2, "^1 risk; first: broker 102 has been down since "),
     (0, r"^TOPIC .*\norders +3 "),
     (0, r"^orders-0 in node-101/data:\n- 1 segment .* due"),
     NOBODY,
-    (0, r"^Without broker 101, .*\n +0 go offline"),
+    (2, r"^Without broker 101, .*\n +0 go offline"),
     (0, "Most controllers are gone"),
     (0, r"10\.414Z .* TOPIC:orders retention\.ms +604800000 → 3600000 +client"),
     (0, r"^billing +orders-1 +240 +724 +484 "),

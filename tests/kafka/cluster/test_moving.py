@@ -63,7 +63,10 @@ def test_plan_is_one_for_kafkas_tool(live: Cluster, jars: Path, tmp_path: Path) 
 
     assert "There is no active reassignment of partition" in verified
     assert verified.count("replica set is") == len(json.loads(plan.text)["partitions"])
-    assert (done.code, done.err) == (0, "")
+    assert (done.code, "broker 103 is not emptied: the plan leaves out one-" in done.err) == (
+        3,
+        True,
+    )
     assert "two-" in done.text
 
 
