@@ -80,12 +80,12 @@ def linked_crates(told: str, lock: str) -> list[Component]:
             todo += linked(key)
     return sorted(
         Component(
-            "cargo",
-            packages[key]["name"],
-            packages[key]["version"],
-            _expression(packages[key]["license"]),
-            checksums[packages[key]["name"], packages[key]["version"]],
-            tuple(sorted(map(url, linked(key)))),
+            kind="cargo",
+            name=packages[key]["name"],
+            version=packages[key]["version"],
+            licence=_expression(packages[key]["license"]),
+            sha256=checksums[packages[key]["name"], packages[key]["version"]],
+            needs=tuple(sorted(map(url, linked(key)))),
         )
         for key in seen
     )

@@ -302,7 +302,14 @@ def place() -> Iterator[Place]:
         )
         (files / "leaders.json").write_text(_LEADERS)
         leader = controllers.address(cluster.log.leader)
-        yield Place(top / "data", files, str(peer.address), str(secure.address), str(leader), top)
+        yield Place(
+            data=top / "data",
+            files=files,
+            peer=str(peer.address),
+            secure=str(secure.address),
+            quorum=str(leader),
+            scratch=top,
+        )
 
 
 @contextmanager

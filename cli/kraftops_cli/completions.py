@@ -31,20 +31,26 @@ class Shell(NamedTuple):
 
 SHELLS = {
     "bash": Shell(
-        "share/bash-completion/completions",
-        *("XDG_DATA_HOME", ".local/share", "bash-completion/completions"),
-        "A new shell loads them if it has the package bash-completion. In this one:\n"
+        shared="share/bash-completion/completions",
+        variable="XDG_DATA_HOME",
+        home=".local/share",
+        folder="bash-completion/completions",
+        loading="A new shell loads them if it has the package bash-completion. In this one:\n"
         "  . {folder}/kraftops",
     ),
     "zsh": Shell(  # looks nowhere in a home by itself
-        "share/zsh/site-functions",
-        *("XDG_DATA_HOME", ".local/share", "zsh/site-functions"),
-        "Put this into ~/.zshrc, before compinit:\n  fpath=({folder} $fpath)",
+        shared="share/zsh/site-functions",
+        variable="XDG_DATA_HOME",
+        home=".local/share",
+        folder="zsh/site-functions",
+        loading="Put this into ~/.zshrc, before compinit:\n  fpath=({folder} $fpath)",
     ),
     "fish": Shell(
-        "share/fish/vendor_completions.d",
-        *("XDG_CONFIG_HOME", ".config", "fish/completions"),
-        "fish loads them by itself, also in this shell.",
+        shared="share/fish/vendor_completions.d",
+        variable="XDG_CONFIG_HOME",
+        home=".config",
+        folder="fish/completions",
+        loading="fish loads them by itself, also in this shell.",
     ),
 }
 _OURS = b"Made by scripts/generate.py"

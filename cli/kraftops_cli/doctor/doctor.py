@@ -77,14 +77,14 @@ def doctor(terminal: Terminal, options: DoctorOptions) -> int:
     skipped: list[KraftopsError] = []
     with ExitStack() as stack:
         examination = Examination(
-            options.nodes(terminal),
-            stack.enter_context(options.opened_sources(terminal, skipped)),
-            stack.enter_context(options.access(terminal)) if options.is_live else None,
-            target_named(options.release_version),
-            options.deep,
-            int(time.time() * 1000),
-            options.names,
-            terminal.budget,
+            configs=options.nodes(terminal),
+            sources=stack.enter_context(options.opened_sources(terminal, skipped)),
+            access=stack.enter_context(options.access(terminal)) if options.is_live else None,
+            target=target_named(options.release_version),
+            is_deep=options.deep,
+            now=int(time.time() * 1000),
+            parents=options.names,
+            budget=terminal.budget,
         )
         diagnosis = diagnosis_of(examination, _runs(examination, terminal), selection)
         if path is not None:

@@ -47,4 +47,10 @@ def is_live(ctx: click.Context, options: DumpOptions) -> bool:
 
 def live_source(options: DumpOptions) -> Source:
     name = str(options.controllers or options.config)
-    return Source(name, None if options.raw else METADATA, METADATA_TOPIC, 0, 0)
+    return Source(
+        path=name,
+        decoder=None if options.raw else METADATA,
+        topic=METADATA_TOPIC,
+        partition=0,
+        group=0,
+    )

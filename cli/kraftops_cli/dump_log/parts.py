@@ -36,7 +36,11 @@ class _SourcePrinter:
     def __call__(self, part: ByteRange, emit: Callable[[PartResult], None]) -> Iterator[bytes]:
         if plain := next(self._texts, None):
             yield plain.text
-            emit(PartResult(part, Report(), None, None, plain.size))
+            emit(
+                PartResult(
+                    part=part, report=Report(), first_offset=None, last_offset=None, size=plain.size
+                )
+            )
             return
         query = self._plan.query_of(part.path)
         printer = self._by_query.get(query)

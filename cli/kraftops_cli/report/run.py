@@ -296,7 +296,10 @@ def _report_live(request: ReportRequest, live: LiveImage, terminal: Terminal) ->
     cluster_id = options.expect_cluster_id or _cluster_id(options, terminal)
     commands = of_controllers(addresses, cluster_id)
     metadata = _input(request, live.names, log, commands, cluster_id)
-    sources = [Source(name, METADATA, METADATA_TOPIC, 0, 0) for name in live.names]
+    sources = [
+        Source(path=name, decoder=METADATA, topic=METADATA_TOPIC, partition=0, group=0)
+        for name in live.names
+    ]
     _, summaries = _counted(sources, request, terminal)
     _note_nothing(request.heading.span, summaries, terminal)
     return _write(request, metadata, summaries, [], terminal)

@@ -190,7 +190,9 @@ def report_files(names: Sequence[str], bundles: Mapping[str, Bundle]) -> ReportF
         _refuse_several_clusters([log.place for log in logs])
         logs.sort(key=lambda log: (reach(log.names), log.size))
     chosen = logs.pop() if logs else None
-    return ReportFiles(sources, chosen, logs, unreadable, folder)
+    return ReportFiles(
+        sources=sources, metadata=chosen, others=logs, unreadable=unreadable, folder=folder
+    )
 
 
 def _known_as(source: Source) -> str:

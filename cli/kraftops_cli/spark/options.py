@@ -133,11 +133,11 @@ def spark_request(ctx: click.Context, options: SparkFindOptions) -> SparkRequest
             "spark.remote", by_name.get("spark.master")
         )
     request = SparkRequest(
-        _DEFAULT_MASTER if master is None else _checked_master(master),
-        tuple(map(_pair, options.conf)),
-        site,
-        options.shared_paths,
-        options.verbose,
+        master=_DEFAULT_MASTER if master is None else _checked_master(master),
+        conf=tuple(map(_pair, options.conf)),
+        site=site,
+        shared_paths=options.shared_paths,
+        verbose=options.verbose,
     )
     if not isinstance(options, SparkOptions):
         return request

@@ -124,14 +124,14 @@ def read_retention(
     files = partition_files(os.path.join(directory.path, f"{topic}-{partition}"))
     assert files.folder
     return RetentionState(
-        directory,
-        topic,
-        partition,
-        settings,
-        tuple(_with_times(list(_segments(files)), settings, now)),
-        tuple(open_transactions(files)),
-        sum(size for name, size in files.folder.files.items() if name.endswith(".deleted")),
-        now,
+        directory=directory,
+        topic=topic,
+        partition=partition,
+        settings=settings,
+        segments=tuple(_with_times(list(_segments(files)), settings, now)),
+        transactions=tuple(open_transactions(files)),
+        waiting=sum(size for name, size in files.folder.files.items() if name.endswith(".deleted")),
+        now=now,
     )
 
 
@@ -143,12 +143,12 @@ def _segments(files: PartitionFiles) -> Iterator[SegmentFate]:
         except FileNotFoundError:  # a server has deleted it
             continue
         yield SegmentFate(
-            segment.base_offset,
-            status.size,
-            status.modified_ms,
-            _largest_timestamp(segment),
-            is_active,
-            _first_timestamp(segment.log) if is_active else None,
+            base_offset=segment.base_offset,
+            size=status.size,
+            modified=status.modified_ms,
+            largest_timestamp=_largest_timestamp(segment),
+            is_active=is_active,
+            first_timestamp=_first_timestamp(segment.log) if is_active else None,
         )
 
 

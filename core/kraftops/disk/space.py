@@ -31,7 +31,16 @@ class Space:
 
         `UnifiedLog.size` sums up the logs of segments that are not deleted.
         """
-        return cls(size, None, None, None, None, None, None, None)
+        return cls(
+            log=size,
+            segments=None,
+            index=None,
+            pending_deletion=None,
+            stray=None,
+            tier_cache=None,
+            other=None,
+            allocated=None,
+        )
 
     @property
     def total(self) -> int:

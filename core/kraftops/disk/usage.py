@@ -131,14 +131,14 @@ def read_usage(path: str, now: int | None = None) -> DirectoryUsage:
     if now is None:
         now = max((log.segments[-1].modified for log in replicas if log.segments), default=0)
     return DirectoryUsage(
-        path,
-        directory.node_id,
-        tuple(
+        path=path,
+        broker=directory.node_id,
+        replicas=tuple(
             replace(replica, growth=growth_of(replica.segments, replica.created, now))
             for replica in replicas
         ),
-        sum_of(rest),
-        volume,
+        rest=sum_of(rest),
+        volume=volume,
     )
 
 
@@ -154,7 +154,11 @@ def told_usage(broker: int, directory: ToldDirectory) -> DirectoryUsage:
     ]
     rest = Space.told_by_broker(0)
     return DirectoryUsage(
-        directory.path, broker, tuple(replicas), rest, Volume(directory.usable, directory.total)
+        path=directory.path,
+        broker=broker,
+        replicas=tuple(replicas),
+        rest=rest,
+        volume=Volume(directory.usable, directory.total),
     )
 
 
@@ -222,7 +226,16 @@ def _partition(path: str, kind: FolderKind) -> tuple[Space, tuple[SegmentFile, .
         return Space(pending_deletion=total, allocated=allocated), (), None
     if kind is FolderKind.STRAY:
         return Space(stray=total, allocated=allocated), (), None
-    space = Space(log, len(segments), index, deleted, 0, 0, other, allocated)
+    space = Space(
+        log=log,
+        segments=len(segments),
+        index=index,
+        pending_deletion=deleted,
+        stray=0,
+        tier_cache=0,
+        other=other,
+        allocated=allocated,
+    )
     return space, tuple(sorted(segments)), created
 
 

@@ -195,14 +195,18 @@ class NativeCounter:
         """Return keys and largest records so far."""
         tops = self._counter.tops()
         if tops is None:
-            return Tops(HeavyHitters(), 0, [], HeavyHitters(), [])
+            return Tops(
+                keys=HeavyHitters(), keyless=0, largest=[], producers=HeavyHitters(), batches=[]
+            )
         largest = named_all(LargeRecord, tops.largest)
         return Tops(
-            HeavyHitters(tops.keys.counts, tops.keys.total, tops.keys.error),
-            tops.keyless,
-            [record._replace(label=self._label_of(*record.label)) for record in largest],
-            HeavyHitters(tops.producers.counts, tops.producers.total, tops.producers.error),
-            named_all(LargeBatch, tops.batches),
+            keys=HeavyHitters(tops.keys.counts, tops.keys.total, tops.keys.error),
+            keyless=tops.keyless,
+            largest=[record._replace(label=self._label_of(*record.label)) for record in largest],
+            producers=HeavyHitters(
+                tops.producers.counts, tops.producers.total, tops.producers.error
+            ),
+            batches=named_all(LargeBatch, tops.batches),
         )
 
     def _labelled(

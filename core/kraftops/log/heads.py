@@ -64,6 +64,20 @@ def head_in(block: bytes, index: int, base: int) -> Head | None:
         return None
     size = LOG_OVERHEAD + length
     if magic > 1:
-        return Head(base + index, size, offset, offset + delta, epoch, crc)
+        return Head(
+            position=base + index,
+            size=size,
+            base_offset=offset,
+            last_offset=offset + delta,
+            epoch=epoch,
+            crc=crc,
+        )
     crc_at = index + _LEGACY_CRC_AT
-    return Head(base + index, size, -1, offset, -1, int.from_bytes(block[crc_at : crc_at + 4]))
+    return Head(
+        position=base + index,
+        size=size,
+        base_offset=-1,
+        last_offset=offset,
+        epoch=-1,
+        crc=int.from_bytes(block[crc_at : crc_at + 4]),
+    )

@@ -93,7 +93,14 @@ def facts_of(image: MetadataImage | None, placement: Placement) -> MetadataFacts
             is_gone = is_named and bool(present.get(broker)) and directory not in present[broker]
             if is_gone or directory == LOST_DIRECTORY:
                 lost.add((broker, partition))
-    return MetadataFacts(fenced, failed, failed_directories, frozenset(lost), changes, leaderships)
+    return MetadataFacts(
+        fenced=fenced,
+        failed=failed,
+        failed_directories=failed_directories,
+        lost_replicas=frozenset(lost),
+        partition_changes=changes,
+        leaderships=leaderships,
+    )
 
 
 def _since(

@@ -136,11 +136,11 @@ def placement_of(image: MetadataImage) -> Placement:
 
 def replicas_of(partition: PartitionState) -> Replicas:
     return Replicas(
-        tuple(partition.replicas),
-        tuple(partition.isr),
-        partition.leader,
-        tuple(partition.adding_replicas),
-        tuple(partition.removing_replicas),
+        replicas=tuple(partition.replicas),
+        isr=tuple(partition.isr),
+        leader=partition.leader,
+        adding=tuple(partition.adding_replicas),
+        removing=tuple(partition.removing_replicas),
     )
 
 

@@ -92,7 +92,14 @@ def find_problems(
             if cause is Cause.FOLLOWER_BEHIND:
                 lag, is_catching_up = _lag(partition, replicas.leader, broker, evidence)
             affected[cause, broker].append(
-                Affected(partition, state or State.MOVING, replicas, lag, is_catching_up, change)
+                Affected(
+                    partition=partition,
+                    state=state or State.MOVING,
+                    replicas=replicas,
+                    behind=lag,
+                    is_catching_up=is_catching_up,
+                    change=change,
+                )
             )
     for partition in misled(placement, placement.partitions):
         affected[Cause.OTHER_LEADER, None].append(
@@ -101,11 +108,11 @@ def find_problems(
     order = [*Cause]
     return [
         Problem(
-            cause,
-            broker,
-            _failed_directories(cause, broker, evidence),
-            affected[cause, broker],
-            _change(cause, broker, evidence),
+            cause=cause,
+            broker=broker,
+            directories=_failed_directories(cause, broker, evidence),
+            affected=affected[cause, broker],
+            change=_change(cause, broker, evidence),
         )
         for cause, broker in sorted(affected, key=lambda key: (order.index(key[0]), key[1] or 0))
     ]

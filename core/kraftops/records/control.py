@@ -105,7 +105,7 @@ def _read_meaning(record: Record) -> Meaning:
     if isinstance(decoded, Unknown):
         return unread_meaning(CONTROL, record, decoded.reason, decoded.type, decoded.version)
     name, version, text = decoded
-    return Meaning(CONTROL, name, version, None, text)
+    return Meaning(kind=CONTROL, type=name, version=version, key=None, value=text)
 
 
 control_meaning = bounded_meaning(CONTROL, _read_meaning)
@@ -151,7 +151,9 @@ def _read(key: bytes | None, value: bytes | None, *, whole: bool) -> _ControlRec
         data, end = (face.read if whole else face.outline)(value, start)
     except DecodeError as error:
         return Unknown(error.message, value, number)
-    return _ControlRecord(CONTROL_TYPES[number], version, data, face, start, end)
+    return _ControlRecord(
+        type=CONTROL_TYPES[number], version=version, data=data, face=face, start=start, end=end
+    )
 
 
 def control_type(key: bytes | None) -> int:

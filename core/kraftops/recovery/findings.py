@@ -136,7 +136,7 @@ def _given_up(compared: ComparedLog, chosen: LogCopy) -> Finding:
         Severity.LOSS if compared.missing else Severity.NOTE,
         f"its offsets {ahead.start} to {ahead.stop - 1} would be lost",
         _place(log),
-        f"--choose {shlex.quote(log.name)} has this log go on instead",
+        cure=f"--choose {shlex.quote(log.name)} has this log go on instead",
         evidence=tuple(Evidence(*fact) for fact in facts),
         consequence="" if compared.missing else "no name is lost with them",
     )
@@ -169,10 +169,12 @@ def _log_findings(log: LogCopy, chosen: LogCopy) -> Iterator[Finding]:
             Severity.STOPS,
             f"the epoch in its {quorum_state.FILE_NAME} cannot be read",
             place,
-            f"remove {quorum_state.FILE_NAME}",
-            () if log.is_packed else (shlex.join(["rm", state_file]),),
-            (Evidence(quorum_state.FILE_NAME, reason),),
-            "the server does not start; its epoch may be higher than all that are known",
+            cure=f"remove {quorum_state.FILE_NAME}",
+            commands=() if log.is_packed else (shlex.join(["rm", state_file]),),
+            evidence=(Evidence(quorum_state.FILE_NAME, reason),),
+            consequence=(
+                "the server does not start; its epoch may be higher than all that are known"
+            ),
         )
     if log.owner.cluster_id is None:
         text = "it has no meta.properties beside it that names its cluster"
@@ -253,11 +255,11 @@ def unseen_brokers(
         if all(_is_long_fenced(state, broker) for state in images if broker in state.brokers)
     }
     return UnseenBrokers(
-        registered,
-        unseen - long_fenced,
-        frozenset(long_fenced),
-        replica_brokers - registered - read,
-        unread_directories(image, disks),
+        registered=registered,
+        ids=unseen - long_fenced,
+        long_fenced=frozenset(long_fenced),
+        unregistered=replica_brokers - registered - read,
+        unread_directories=unread_directories(image, disks),
     )
 
 

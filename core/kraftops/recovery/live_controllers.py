@@ -146,6 +146,6 @@ def live_findings(answers: Sequence[ControllerAnswer] | None) -> Iterator[Findin
             Severity.RISK,
             f"{name} is alive at {answer.address}, without a leader: it need not be lost",
             Place(node=answer.node_id),
-            "stop it, give its log with --from, and name it in --voters; or stop it for good",
+            cure="stop it, give its log with --from, and name it in --voters; or stop it for good",
             consequence="if most of the old voters run again, they elect a leader of their own",
         )

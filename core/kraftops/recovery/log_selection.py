@@ -212,7 +212,16 @@ def compare_logs(
         end = common_end(log, chosen, is_named=is_named)
         other = load_node_log(log.folder) if log.end > end else None
         missing = missing_state(image, other) if other else {}
-        compared.append(ComparedLog(log, end, missing, other, log is logs[0], log is chosen))
+        compared.append(
+            ComparedLog(
+                log=log,
+                common_end=end,
+                missing=missing,
+                image=other,
+                is_own=log is logs[0],
+                is_chosen=log is chosen,
+            )
+        )
     compared.sort(key=lambda log: (log.is_chosen, log.log.rank), reverse=True)
     return tuple(compared)
 

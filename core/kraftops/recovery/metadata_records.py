@@ -224,7 +224,15 @@ def newest_elections(
         highest = max([*(copy.epoch for copy in on_disks), later_epochs.get(key, -1)])
         if able and (key in losing or highest > state.leader_epoch):
             epoch = max(highest, state.leader_epoch) + 1
-            elections.append(Election(assignment.topic, key, newest_of(able), epoch, state))
+            elections.append(
+                Election(
+                    topic=assignment.topic,
+                    key=key,
+                    copy=newest_of(able),
+                    leader_epoch=epoch,
+                    before=state,
+                )
+            )
     return sorted(elections, key=lambda election: (election.topic, election.key[1]))
 
 

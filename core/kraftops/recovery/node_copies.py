@@ -220,11 +220,11 @@ class PackedNodes:
         node_id = _node_id(self.place(self.configs[0])) if len(self.configs) == 1 else None
         return tuple(
             LogSource(
-                self.place(path) if len(self.logs) > 1 else self.path,
-                self.place(path),
-                self.path,
-                node_id,
-                self.is_damaged,
+                name=self.place(path) if len(self.logs) > 1 else self.path,
+                folder=self.place(path),
+                archive=self.path,
+                node_id=node_id,
+                is_damaged=self.is_damaged,
             )
             for path, names in self.partitions.items()
             if names and (only is None or path in only)

@@ -200,13 +200,13 @@ def _shown(
     except KraftopsError as error:
         kind, what, before, after = _KINDS.get(change.table, "broker"), error.message, None, None
     return TimedChange(
-        time,
-        offset,
-        kind,
-        cut(what),
-        None if before is None else cut(before),
-        None if after is None else cut(after),
-        None if topic is None else cut(topic),
+        time=time,
+        offset=offset,
+        kind=kind,
+        what=cut(what),
+        before=None if before is None else cut(before),
+        after=None if after is None else cut(after),
+        topic=None if topic is None else cut(topic),
         is_bootstrap=False,
         command=commands.record(offset),
     )

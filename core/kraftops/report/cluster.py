@@ -121,11 +121,11 @@ def _cluster(
         rack = state["rack"]
         brokers.append(
             document.Broker(
-                broker,
-                None if rack is None else cut(rack),
-                _band_state(state),
-                _cut(endpoint_text(state)),
-                _last_change(steps.get(broker, [])),
+                id=broker,
+                rack=None if rack is None else cut(rack),
+                state=_band_state(state),
+                host=_cut(endpoint_text(state)),
+                since=_last_change(steps.get(broker, [])),
             )
         )
     leader = log.leaders[-1].leader if log.leaders else None
@@ -191,7 +191,11 @@ def _bands(
             assert state is not None
             offset = offset_of(image, entry.newest.address)
             command = commands.record(offset)
-            bands = [document.Band(_band_state(state), began, end, offset, command)]
+            bands = [
+                document.Band(
+                    state=_band_state(state), start=began, end=end, offset=offset, command=command
+                )
+            ]
         bands_by_node.append(document.NodeBands(broker, rack, tuple(bands)))
     return tuple(bands_by_node)
 
@@ -218,9 +222,25 @@ def _bands_of(
             offset = offset_of(log.image, address)
             if bands and bands[-1].state == state and bands[-1].end == since:
                 last = bands.pop()
-                bands.append(document.Band(state, last.start, until, last.offset, last.command))
+                bands.append(
+                    document.Band(
+                        state=state,
+                        start=last.start,
+                        end=until,
+                        offset=last.offset,
+                        command=last.command,
+                    )
+                )
             else:
-                bands.append(document.Band(state, since, until, offset, commands.record(offset)))
+                bands.append(
+                    document.Band(
+                        state=state,
+                        start=since,
+                        end=until,
+                        offset=offset,
+                        command=commands.record(offset),
+                    )
+                )
         if step is not None:
             state, since, address = _band_state(step.state), until, step.address
     return bands
@@ -236,11 +256,15 @@ def _leaderships(
     ends = [*(leader.time for leader in log.leaders), end][1:]
     return tuple(
         document.Leadership(
-            leader.time, max(until, leader.time), leader.leader, leader.epoch, leader.offset,
-            commands.record(leader.offset),
+            start=leader.time,
+            end=max(until, leader.time),
+            leader=leader.leader,
+            epoch=leader.epoch,
+            offset=leader.offset,
+            command=commands.record(leader.offset),
         )
         for leader, until in zip(log.leaders, ends, strict=True)
-    )  # fmt: skip
+    )
 
 
 def _series(timeline: Timeline) -> tuple[tuple[document.Series, ...], int]:
@@ -250,17 +274,24 @@ def _series(timeline: Timeline) -> tuple[tuple[document.Series, ...], int]:
     for name in (*timeline.levels, *_UNITS):
         values = timeline.series.get((name, None), [])
         is_level = name in timeline.levels
-        unit = _LEVEL_UNIT if is_level else _UNITS[name]
-        kind = "level" if is_level else "count-per-bucket"
-        series.append(document.Series(name, unit, kind, None, tuple(values)))  # type: ignore[arg-type]
+        all_together = document.Series(
+            name=name,
+            unit=_LEVEL_UNIT if is_level else _UNITS[name],
+            kind="level" if is_level else "count-per-bucket",
+            by=None,
+            values=tuple(values),
+        )
+        series.append(all_together)
         brokers = [
             (broker, values)
             for (series_name, broker), values in timeline.series.items()
             if series_name == name and broker is not None
         ]
         brokers.sort(key=lambda item: (-sum(item[1]), item[0]))
-        for broker, values in sorted(brokers[:MOST_SERIES]):
-            series.append(document.Series(name, unit, "count-per-bucket", broker, tuple(values)))
+        series += (
+            all_together._replace(kind="count-per-bucket", by=broker, values=tuple(values))
+            for broker, values in sorted(brokers[:MOST_SERIES])
+        )
         left_out += max(len(brokers) - MOST_SERIES, 0)
     return tuple(series), left_out
 

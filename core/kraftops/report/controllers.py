@@ -80,10 +80,24 @@ def _bands(
             points[stop] = "down", None
             points[time] = "follower", offset
         else:
-            starts.append(Band("down", time, time, offset, commands.record(offset)))
+            starts.append(
+                Band(
+                    state="down",
+                    start=time,
+                    end=time,
+                    offset=offset,
+                    command=commands.record(offset),
+                )
+            )
     times = sorted(points)
     bands = [
-        Band(points[time][0], time, until, points[time][1], commands.record(points[time][1]))
+        Band(
+            state=points[time][0],
+            start=time,
+            end=until,
+            offset=points[time][1],
+            command=commands.record(points[time][1]),
+        )
         for time, until in zip(times, [*times[1:], end], strict=True)
         if until > time
     ]

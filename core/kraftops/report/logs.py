@@ -58,11 +58,11 @@ def logs_part(
         transactions=max(len(transactions) - MOST_TRANSACTIONS, 0),
     )
     return LogsPart(
-        tuple(sources[:MOST_SOURCES]),
-        tuple(logs),
-        tuple(groups[:MOST_GROUPS]),
-        tuple(transactions[:MOST_TRANSACTIONS]),
-        more,
+        sources=tuple(sources[:MOST_SOURCES]),
+        logs=tuple(logs),
+        groups=tuple(groups[:MOST_GROUPS]),
+        transactions=tuple(transactions[:MOST_TRANSACTIONS]),
+        more=more,
     )
 
 
@@ -101,16 +101,16 @@ def _source(
 ) -> document.ReportSource:
     offsets, times = fields["offsets"], fields["times"]
     return document.ReportSource(
-        cut(_name(log, fields)),
-        fields["decoder"],
-        fields["records"]["count"],
-        fields["files"]["bytes"],
-        offsets["first"],
-        offsets["last"],
-        times["firstMs"],
-        times["lastMs"],
-        known_since.get(fields["decoder"]),
-        fields["damage"]["count"] + fields["undecodable"]["count"],
+        name=cut(_name(log, fields)),
+        kind=fields["decoder"],
+        records=fields["records"]["count"],
+        bytes=fields["files"]["bytes"],
+        first_offset=offsets["first"],
+        last_offset=offsets["last"],
+        first_time=times["firstMs"],
+        last_time=times["lastMs"],
+        known_since=known_since.get(fields["decoder"]),
+        damage=fields["damage"]["count"] + fields["undecodable"]["count"],
     )
 
 
@@ -146,12 +146,12 @@ def _log(
         ),
         gaps=document.Gaps(gaps["count"], gaps["missing"]),
         damage=document.Damage(
-            fields["damage"]["count"],
-            fields["damage"]["bytes"],
-            fields["undecodable"]["count"],
-            None if first["file"] is None else cut(first["file"]),
-            first["position"],
-            None if first["reason"] is None else cut(first["reason"]),
+            count=fields["damage"]["count"],
+            bytes=fields["damage"]["bytes"],
+            undecodable=fields["undecodable"]["count"],
+            first_file=None if first["file"] is None else cut(first["file"]),
+            first_position=first["position"],
+            first_reason=None if first["reason"] is None else cut(first["reason"]),
         ),
         open_transactions=len(fields["transactions"]["open"] or ()),
         series=(
@@ -184,12 +184,12 @@ def _sizes(distribution: Distribution) -> document.Sizes:
             start = start * 2 or 1
     sizes = distribution.as_dict()
     return document.Sizes(
-        sizes["min"],
-        sizes["p50"],
-        sizes["p99"],
-        sizes["max"],
-        tuple(starts),
-        tuple(counts.get(start, 0) for start in starts),
+        min=sizes["min"],
+        p50=sizes["p50"],
+        p99=sizes["p99"],
+        max=sizes["max"],
+        starts=tuple(starts),
+        counts=tuple(counts.get(start, 0) for start in starts),
     )
 
 
@@ -197,7 +197,11 @@ def _series(name: str, unit: str, histogram: TimeHistogram) -> Iterable[document
     buckets = histogram.as_dict()
     if buckets["startMs"] is not None:
         yield document.LogSeries(
-            name, unit, buckets["widthMs"], buckets["startMs"], tuple(buckets["counts"])
+            name=name,
+            unit=unit,
+            step=buckets["widthMs"],
+            start=buckets["startMs"],
+            values=tuple(buckets["counts"]),
         )
 
 
@@ -209,13 +213,13 @@ def _groups(
             lags = [entry["lag"] for entry in group["offsets"] if entry["lag"] is not None]
             times = [entry["committedMs"] for entry in group["offsets"]]
             yield document.Group(
-                cut(group["group"]),
-                group["state"],
-                group["members"],
-                len(group["offsets"]),
-                sum(lags) if lags else None,
-                max((time for time in times if time is not None), default=None),
-                of_log(_shown_paths(log, log_fields), folder, f"--group={group['group']}"),
+                name=cut(group["group"]),
+                state=group["state"],
+                members=group["members"],
+                partitions=len(group["offsets"]),
+                lag=sum(lags) if lags else None,
+                last_commit=max((time for time in times if time is not None), default=None),
+                command=of_log(_shown_paths(log, log_fields), folder, f"--group={group['group']}"),
             )
 
 
@@ -240,14 +244,14 @@ def _transactions(
         transactional_id = transaction["transactionalId"]
         is_state = offset is None
         yield document.OpenTransaction(
-            None if transactional_id is None else cut(transactional_id),
-            transaction["producerId"],
-            transaction["producerEpoch"],
-            None if is_state or log.topic is None else cut(log.topic),
-            None if is_state else log.partition,
-            offset,
-            transaction["sinceMs"],
-            of_log(
+            transactional_id=None if transactional_id is None else cut(transactional_id),
+            producer_id=transaction["producerId"],
+            producer_epoch=transaction["producerEpoch"],
+            topic=None if is_state or log.topic is None else cut(log.topic),
+            partition=None if is_state else log.partition,
+            first_offset=offset,
+            since=transaction["sinceMs"],
+            command=of_log(
                 _shown_paths(log, log_fields),
                 folder,
                 *([] if is_state else ["--offset", f"{offset}.."]),

@@ -115,7 +115,14 @@ def read_metadata_log(
     assert timeline is not None
     leaders, left_out = listener.leaders(timeline)
     end = read.plan[0].end_offset or None  # a snapshot at offset 0 is that of a new cluster
-    return MetadataLog(image, timeline, leaders, left_out, end, listener.known_since)
+    return MetadataLog(
+        image=image,
+        timeline=timeline,
+        leaders=leaders,
+        leaders_left_out=left_out,
+        snapshot_end=end,
+        known_since=listener.known_since,
+    )
 
 
 class _Read(NamedTuple):

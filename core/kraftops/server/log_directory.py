@@ -121,7 +121,13 @@ class LogDirectory:
             return None
         status, space = os.stat(self.path), os.statvfs(self.path)
         free, size = space.f_bavail * space.f_frsize, space.f_blocks * space.f_frsize
-        return DirectoryStatus(status.st_uid, status.st_gid, status.st_mode & 0o7777, free, size)
+        return DirectoryStatus(
+            user=status.st_uid,
+            group=status.st_gid,
+            mode=status.st_mode & 0o7777,
+            free=free,
+            size=size,
+        )
 
     @cached_property
     def read_problem(self) -> str | None:

@@ -201,28 +201,28 @@ def partition_files_of(
     segments, orphans = _segments(plain, swaps)
     topic, partition = partition_of(segments[0].log if segments else prefix) or (None, None)
     return PartitionFiles(
-        path,
-        topic,
-        partition,
-        segments,
-        orphans,
+        path=path,
+        topic=topic,
+        partition=partition,
+        segments=segments,
+        orphans=orphans,
         # That of a tiered segment covers the segment itself.
-        {
+        snapshots={
             named.base_offset: named.path
             for named in plain
             if named.kind is FileKind.PRODUCER_SNAPSHOT and not named.segment_id
         },
-        tuple(
+        checkpoints=tuple(
             FileName(named.path, named.kind, "")
             for named in plain
             if named.kind is FileKind.CHECKPOINT
         ),
-        tuple(named.path for named in swaps if named.kind is FileKind.LOG),
-        EPOCHS in names,
-        TOPIC_ID in names,
-        has_tiered_name(names),
-        tuple(names),
-        folder,
+        swaps=tuple(named.path for named in swaps if named.kind is FileKind.LOG),
+        has_epochs=EPOCHS in names,
+        has_topic_id=TOPIC_ID in names,
+        is_tiered=has_tiered_name(names),
+        names=tuple(names),
+        folder=folder,
     )
 
 

@@ -316,13 +316,13 @@ class _Listener:
         record = self._image.record(address)
         self.changes.append(
             MetadataChange(
-                record.timestamp,
-                record.offset,
-                "quorum",
-                "leader of the quorum",
-                None if old is None else f"controller {old}",
-                f"controller {leader}, epoch {record.epoch}",
-                "election of the quorum",
+                time=record.timestamp,
+                offset=record.offset,
+                kind="quorum",
+                what="leader of the quorum",
+                old=None if old is None else f"controller {old}",
+                new=f"controller {leader}, epoch {record.epoch}",
+                cause="election of the quorum",
                 broker=leader,
                 before=old,
                 after=leader,
@@ -335,18 +335,24 @@ class _Listener:
         assert isinstance(number, int)
         topic = self._topic_name(topic_id)
         before, after = raw.before, raw.after
-        what = f"{topic}-{number}"
-        if not (before and after):
-            words = None if after is None else _replicas_text(after)
-            yield MetadataChange(
-                raw.time, raw.offset, "topic", what, None, words, CLIENT, topic,
-                number, None, before, after,
-            )  # fmt: skip
-            return
         blank = MetadataChange(
-            raw.time, raw.offset, "isr", what, None, None, _cause(before, after, events), topic,
-            number, None, before, after, self._needed_by(topic, len(after.replicas)),
-        )  # fmt: skip
+            time=raw.time,
+            offset=raw.offset,
+            kind="topic",
+            what=f"{topic}-{number}",
+            old=None,
+            new=None if after is None else _replicas_text(after),
+            cause=CLIENT,
+            topic=topic,
+            partition=number,
+            before=before,
+            after=after,
+        )
+        if not (before and after):
+            yield blank
+            return
+        cause, needed = _cause(before, after, events), self._needed_by(topic, len(after.replicas))
+        blank = replace(blank, kind="isr", new=None, cause=cause, needed=needed)
         if _replicas_text(before) != _replicas_text(after):
             texts = _replicas_text(before), _replicas_text(after)
             yield replace(blank, kind="topic", old=texts[0], new=texts[1])
@@ -366,7 +372,15 @@ class _Listener:
 
     def _other(self, raw: _Raw, events: Mapping[int, str], client: str) -> MetadataChange:
         change = raw.change
-        blank = MetadataChange(raw.time, raw.offset, "broker", "", None, None, client)
+        blank = MetadataChange(
+            time=raw.time,
+            offset=raw.offset,
+            kind="broker",
+            what="",
+            old=None,
+            new=None,
+            cause=client,
+        )
         if change.table == "brokers":
             broker: Any = change.key[0]
             return replace(

@@ -284,12 +284,12 @@ def _incident(tracked: Tracked, racks: Mapping[int, str | None], now: int) -> In
     names = dict.fromkeys((*tracked.offline, *tracked.under_min_isr, *tracked.moved))
     topics = [
         TopicHarm(
-            name,
-            len(tracked.offline[name].partitions),
-            tracked.offline[name].longest_until(end),
-            len(tracked.under_min_isr[name].partitions),
-            tracked.under_min_isr[name].longest_until(end),
-            len(tracked.moved[name]),
+            topic=name,
+            offline=len(tracked.offline[name].partitions),
+            longest_offline=tracked.offline[name].longest_until(end),
+            under_min_isr=len(tracked.under_min_isr[name].partitions),
+            longest_under_min_isr=tracked.under_min_isr[name].longest_until(end),
+            moved=len(tracked.moved[name]),
         )
         for name in sorted(names)
     ]

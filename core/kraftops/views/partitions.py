@@ -134,8 +134,8 @@ def _frame(image: MetadataImage, columns: StateColumns) -> Frame:
     directories = [UUIDS[directory] for directory in columns.directory_ids]
     lists: dict[str, ListColumn] = {name: getattr(columns, own) for name, own in _LISTS.items()}
     return Frame(
-        len(columns.numbers),
-        {
+        count=len(columns.numbers),
+        columns={
             "topic": lambda row: places.names[of[row]],
             "topicId": lambda row: UUIDS[columns.topics[of[row]][0]],
             "partition": columns.numbers.__getitem__,
@@ -155,9 +155,9 @@ def _frame(image: MetadataImage, columns: StateColumns) -> Frame:
             **{name: column.at for name, column in lists.items()},
             **last_values(last_change),
         },
-        {name: column.sizes.__getitem__ for name, column in lists.items()},
-        partial(_in_order, places),
-        {
+        sizes={name: column.sizes.__getitem__ for name, column in lists.items()},
+        in_order=partial(_in_order, places),
+        json={
             "topic": _json_of(of, lambda place: json_text(places.names[place])),
             "topicId": _json_of(of, lambda place: json_text(UUIDS[columns.topics[place][0]])),
             "minIsr": _json_of(of, least.__getitem__),

@@ -49,7 +49,12 @@ def skew(image: MetadataImage) -> list[Share]:
     }
     brokers = [
         Share(
-            "broker", str(broker), racks.get(broker), load.leaders, preferred[broker], load.replicas
+            of="broker",
+            name=str(broker),
+            rack=racks.get(broker),
+            leaders=load.leaders,
+            preferred=preferred[broker],
+            replicas=load.replicas,
         )
         for broker in sorted({*racks, *loads})
         if (load := loads.get(broker, BrokerLoad(0, 0)))
@@ -61,7 +66,10 @@ def _by_rack(brokers: Iterable[Share]) -> list[Share]:
     shares_by_rack: dict[str, Share] = {}
     for broker in brokers:
         if broker.rack is not None:
-            share = shares_by_rack.get(broker.rack, Share("rack", broker.rack, None, 0, 0, 0))
+            share = shares_by_rack.get(
+                broker.rack,
+                Share(of="rack", name=broker.rack, rack=None, leaders=0, preferred=0, replicas=0),
+            )
             shares_by_rack[broker.rack] = share._replace(
                 leaders=share.leaders + broker.leaders,
                 preferred=share.preferred + broker.preferred,

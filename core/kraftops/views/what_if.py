@@ -156,7 +156,15 @@ def loss_of(image: MetadataImage, brokers: Collection[int]) -> Loss:
         if result is None:
             continue
         still_in_sync = tuple(broker for broker in now.isr if broker not in gone)
-        hits.append(Hit(partition, result, now, still_in_sync, least[partition.topic].value))
+        hits.append(
+            Hit(
+                partition=partition,
+                result=result,
+                now=now,
+                left=still_in_sync,
+                min_isr=least[partition.topic].value,
+            )
+        )
     keys = {topic: natural_key(topic) for topic in {hit.partition.topic for hit in hits}}
     hits.sort(
         key=lambda hit: (
@@ -204,11 +212,11 @@ def _touched(
                 continue
             partition = TopicPartition(topic.name, columns.numbers[index])
             replicas_by_partition[partition] = Replicas(
-                tuple(replicas),
-                tuple(isr),
-                leader,
-                tuple(columns.adding_replicas.at(index)),
-                tuple(columns.removing_replicas.at(index)),
+                replicas=tuple(replicas),
+                isr=tuple(isr),
+                leader=leader,
+                adding=tuple(columns.adding_replicas.at(index)),
+                removing=tuple(columns.removing_replicas.at(index)),
             )
             elr[partition] = columns.eligible_leader_replicas.at(index)
         start += count

@@ -33,7 +33,16 @@ def _flags(lines: Iterable[str], shared: Mapping[str, _Flags]) -> _Flags:
             name, value, kind, is_list, help_text = match.groups()
             choices = tuple(value.split("|")) if value and value.islower() else ()
             values = _values(kind, Values.TEXT)
-            flags.append(Flag(name, value, help_text, choices, bool(is_list), values))
+            flags.append(
+                Flag(
+                    name=name,
+                    value=value,
+                    help=help_text,
+                    choices=choices,
+                    is_list=bool(is_list),
+                    values=values,
+                )
+            )
     return tuple(flags)
 
 
@@ -41,7 +50,13 @@ def _argument(line: str) -> Argument:
     match = _ARGUMENT.fullmatch(line)
     assert match, line
     name, nargs, kind, is_ours, help_text = match.groups()
-    return Argument(name, nargs, help_text, _values(kind, Values.NODES), bool(is_ours))
+    return Argument(
+        name=name,
+        nargs=nargs,
+        help=help_text,
+        values=_values(kind, Values.NODES),
+        is_ours=bool(is_ours),
+    )
 
 
 def _command(title: str, lines: list[str], shared: Mapping[str, _Flags]) -> Command:
@@ -50,11 +65,11 @@ def _command(title: str, lines: list[str], shared: Mapping[str, _Flags]) -> Comm
     phrases = [line.removeprefix(_PHRASE) for line in rest if line.startswith(_PHRASE)]
     arguments = [line for line in rest if not line.startswith((_PHRASE, _SHARED, "-"))]
     return Command(
-        name,
-        help_text,
-        function,
-        tuple(map(_argument, arguments)),
-        _flags(rest, shared),
+        name=name,
+        help=help_text,
+        function=function,
+        arguments=tuple(map(_argument, arguments)),
+        flags=_flags(rest, shared),
         is_one_shot="interactive" not in marks,
         is_kafkas="kafka" in marks,
         task=_TASKS[task],

@@ -66,7 +66,9 @@ def repair(work: Work, options: RepairOptions) -> int:
     facts = facts_of(access.metadata(), placement)
     lost = _lost(placement, options.ids, log_dirs, facts)
     limits = limits_of(placement, options, log_dirs)
-    task = _Task(work, lost, limits, facts, _copies(access, options.disks))
+    task = _Task(
+        work=work, lost=lost, limits=limits, facts=facts, copies=_copies(access, options.disks)
+    )
     elected = _electable(task.plan(placement), placement, options.elect_unclean)
     return _run(task, placement, elected, log_dirs, options)
 

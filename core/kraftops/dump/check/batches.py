@@ -93,7 +93,14 @@ def _seen_legacy(batch: Batch, magic: int, meter: Meter) -> SeenBatch:
             first = next(legacy.records(batch, meter)).record.offset
         except DecodeError:  # the engine tells what is wrong with its records
             first = head.offset
-    return SeenBatch(batch.position, batch.size, first, head.offset, timestamp, magic=magic)
+    return SeenBatch(
+        position=batch.position,
+        size=batch.size,
+        base_offset=first,
+        last_offset=head.offset,
+        max_timestamp=timestamp,
+        magic=magic,
+    )
 
 
 def _last_sequence(base: int, delta: int) -> int:

@@ -98,15 +98,15 @@ def _segment(files: list[FileName], reading: Reading, findings: Findings) -> Par
     walk.run()
     note_records(walk.notes, findings)
     return PartitionCheck(
-        log,
-        None,
-        None,
-        1,
-        size_of(log),
-        segment.base_offset,
-        walk.next_offset,
-        tuple(findings.losses),
-        findings.all(),
+        path=log,
+        topic=None,
+        partition=None,
+        segments=1,
+        bytes=size_of(log),
+        start=segment.base_offset,
+        end=walk.next_offset,
+        losses=tuple(findings.losses),
+        findings=findings.all(),
     )
 
 

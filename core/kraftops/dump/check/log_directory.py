@@ -109,8 +109,14 @@ def missing_partitions(
             else f"{reason}; the metadata log does not have the topic"
             if topics.is_known
             else f"{reason}; no metadata log here tells whether it was deleted",
-            Place(directory.node_id, directory.path, topic, partition, path),
-            "put its directory back, or restore it from a copy",
+            Place(
+                node=directory.node_id,
+                directory=directory.path,
+                topic=topic,
+                partition=partition,
+                file=path,
+            ),
+            cure="put its directory back, or restore it from a copy",
             evidence=(Evidence(checkpoint, "names it"), *evidence),
             stake=stake_of(losses) if losses else None,
             is_possible=not topics.is_known,

@@ -323,7 +323,15 @@ class LogWalk:
     def _gap(self, path: str, position: int, following: int, *, is_between: bool) -> None:
         first = max(self.next_offset, self._least_lost)
         if first < following and not self._recovery.removes(path, position):
-            self._gaps.append(OffsetGap(path, position, first, following - 1, is_between))
+            self._gaps.append(
+                OffsetGap(
+                    path=path,
+                    position=position,
+                    first=first,
+                    last=following - 1,
+                    is_between=is_between,
+                )
+            )
 
     def _shorten_gap(self, first: int) -> None:
         """Take what comes after all out of the last gap.
@@ -342,7 +350,13 @@ class LogWalk:
         is_torn = ends_in_zeros or not self._is_of_batch(head, log.size - gap.position)
         last = self._last_by_header(head)
         hole = Hole(
-            segment.log, gap.position, gap.size, gap.reason, self.next_offset, last, is_torn=is_torn
+            path=segment.log,
+            position=gap.position,
+            size=gap.size,
+            reason=gap.reason,
+            first=self.next_offset,
+            last=last,
+            is_torn=is_torn,
         )
         self._add_hole(hole)
 
@@ -359,7 +373,16 @@ class LogWalk:
     def _zeros(self, segment: SegmentFiles, log: LogFile, start: int) -> None:
         size = log.size - start
         reason = f"{many(size, 'byte')} of zeros"
-        self._add_hole(Hole(segment.log, start, size, reason, self.next_offset, is_zeros=True))
+        self._add_hole(
+            Hole(
+                path=segment.log,
+                position=start,
+                size=size,
+                reason=reason,
+                first=self.next_offset,
+                is_zeros=True,
+            )
+        )
 
     def _add_hole(self, hole: Hole) -> None:
         """Keep damage until it is known what follows; zeros after other damage add to it."""

@@ -236,15 +236,17 @@ class _PartitionLook:
         if (certain := start.outcome) and certain.starts:
             first, end = certain.local_start_offset, certain.end_offset
         return PartitionCheck(
-            files.path,
-            files.topic,
-            files.partition,
-            len(files.segments),
-            sum(files.size_of(path) for path in logs),
-            first,
-            end,
-            tuple(self._findings.losses),
-            tuple(absorbed(_cured(map(self._placed, self._findings.all()), self._cures(start)))),
+            path=files.path,
+            topic=files.topic,
+            partition=files.partition,
+            segments=len(files.segments),
+            bytes=sum(files.size_of(path) for path in logs),
+            start=first,
+            end=end,
+            losses=tuple(self._findings.losses),
+            findings=tuple(
+                absorbed(_cured(map(self._placed, self._findings.all()), self._cures(start)))
+            ),
             starts=start.starts,
             load=start.load,
             topic_id=to_text(identity) if identity else None,
@@ -343,7 +345,7 @@ class _PartitionLook:
             Severity.LOSS,
             f"{reason}: {lost_text(*span)}",
             Place(file=evidence.source),
-            doubtful_cure or "",
+            cure=doubtful_cure or "",
             evidence=(evidence,),
             stake=stake_of(losses),
             is_possible=doubtful_cure is not None,

@@ -58,13 +58,13 @@ class _Copy(NamedTuple):
                 return None
             size, offset = size + end.size, end.offset
         return PartitionCheck(
-            self.unit.path,
-            self.topic,
-            self.partition,
-            len(self.base_offsets),
-            size,
-            first,
-            offset,
+            path=self.unit.path,
+            topic=self.topic,
+            partition=self.partition,
+            segments=len(self.base_offsets),
+            bytes=size,
+            start=first,
+            end=offset,
             is_file=self.unit.directory is None,
         )
 

@@ -150,7 +150,7 @@ class Start:
             Severity.LOSS,
             f"a start ends the log at offset {outcome.end_offset}: {lost_text(first, last)}",
             place,
-            "copy the directory before the server starts: dump-log still reads these records; "
+            cure="copy the directory before the server starts: dump-log still reads these records; "
             "another replica may have them",
             evidence=tuple(evidence),
             stake=stake_of(losses),
@@ -208,11 +208,11 @@ def foretold(
         foretell_partition(
             files.folder,
             LoadRequest(
-                name,
-                log_start,
-                recovery_point,
-                stop,
-                is_tiered,
+                name=name,
+                log_start_checkpoint=log_start,
+                recovery_point=recovery_point,
+                was_clean=stop,
+                is_tiered=is_tiered,
                 index_interval_bytes=interval,
                 release=release,
             ),
@@ -361,7 +361,13 @@ def server_findings(
         yield stop_finding(
             "partition-twice",
             f"it is the same partition as {first.path}: the broker ends",
-            Place(directory.node_id, directory.path, topic, number, path),
+            Place(
+                node=directory.node_id,
+                directory=directory.path,
+                topic=topic,
+                partition=number,
+                file=path,
+            ),
             *cure,
         )
     offline = {
@@ -398,7 +404,7 @@ def server_findings(
             Severity.STOPS,
             text,
             Place(node=directory.node_id, directory=directory.path),
-            "remove the cause of each [start-refused] and [bad-checkpoint] of this directory",
+            cure="remove the cause of each [start-refused] and [bad-checkpoint] of this directory",
             is_possible=all(
                 is_forbidden(os.path.join(directory.path, name)) for name in failed.failures
             ),
@@ -414,6 +420,6 @@ def damaged_checkpoint(checkpoint: load_plan.DamagedCheckpoint, directory: str) 
         Severity.NOTE if is_note else Severity.STOPS,
         f"a start cannot read it: {checkpoint.reason}",
         Place(directory=directory, file=path),
-        "remove it: a server finds out what it says",
+        cure="remove it: a server finds out what it says",
     )
     return unless_forbidden(with_cure(finding, path), path)

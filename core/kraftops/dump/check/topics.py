@@ -86,7 +86,13 @@ def read_topics(folders: Iterable[str], budget: Budget) -> Topics:
                 configs.pop(live.pop(str(row.topic_id), ""), None)
             elif row.type == "CONFIG_RECORD":
                 _configure(value, configs, defaults)
-    return Topics(bool(folders), configs, defaults, ids, frozenset(live.values()))
+    return Topics(
+        is_known=bool(folders),
+        configs=configs,
+        defaults=defaults,
+        ids=ids,
+        names=frozenset(live.values()),
+    )
 
 
 def _configure(

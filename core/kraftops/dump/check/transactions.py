@@ -59,7 +59,13 @@ class Producers:
         if batch.marker != ABORT or first is None:
             return None
         stable = min(self.open.values(), default=batch.last_offset + 1)
-        return AbortedTxn(0, batch.producer_id, first, batch.last_offset, stable)
+        return AbortedTxn(
+            version=0,
+            producer_id=batch.producer_id,
+            first_offset=first,
+            last_offset=batch.last_offset,
+            last_stable_offset=stable,
+        )
 
 
 class TxnIndexCheck:

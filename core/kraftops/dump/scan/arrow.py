@@ -259,7 +259,7 @@ class ArrowReader:
         except (SourceError, UsageError) as error:
             report.refusal(error)
         size = 0 if part.stop is None else part.stop - part.start
-        emit(PartResult(part, report, None, None, size))
+        emit(PartResult(part=part, report=report, first_offset=None, last_offset=None, size=size))
         return ()
 
 

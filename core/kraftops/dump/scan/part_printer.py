@@ -59,7 +59,9 @@ class PartPrinter:
         first = last = None
         if self._scan:
             first, last = self._scan.first_offset, self._scan.last_offset
-        return PartResult(part, report.take(), first, last, size)
+        return PartResult(
+            part=part, report=report.take(), first_offset=first, last_offset=last, size=size
+        )
 
     def chunks(self, part: ByteRange, report: Report) -> Iterator[bytes]:
         """Yield the output of a byte range, and add damage to *report*."""

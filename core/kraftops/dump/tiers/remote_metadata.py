@@ -160,13 +160,13 @@ def _add(partitions: dict[tuple[str, int], RemotePartition], value: dict[str, An
     partition = _partition(partitions, entry["topicIdPartition"])
     epochs = ((epoch["leaderEpoch"], epoch["offset"]) for epoch in value["segmentLeaderEpochs"])
     partition.segments[entry["id"]] = RemoteSegment(
-        entry["id"],
-        value["startOffset"],
-        value["endOffset"],
-        value["segmentSizeInBytes"],
-        value["remoteLogSegmentState"],
-        tuple(sorted(epochs, key=lambda epoch_and_start: epoch_and_start[1])),
-        value["eventTimestampMs"],
+        segment_id=entry["id"],
+        start=value["startOffset"],
+        end=value["endOffset"],
+        size=value["segmentSizeInBytes"],
+        state=value["remoteLogSegmentState"],
+        epochs=tuple(sorted(epochs, key=lambda epoch_and_start: epoch_and_start[1])),
+        event_time=value["eventTimestampMs"],
     )
 
 

@@ -94,7 +94,13 @@ class ReferenceCounter:
 
     def tops(self) -> Tops:
         """Return keys and largest records so far."""
-        return Tops(self._keys, self._keyless, self._largest, HeavyHitters(), [])
+        return Tops(
+            keys=self._keys,
+            keyless=self._keyless,
+            largest=self._largest,
+            producers=HeavyHitters(),
+            batches=[],
+        )
 
     def _selected(self, batch: Batch, header: Header, buffer: bytes, pos: int) -> _Selected:
         is_appended = header.attributes & LOG_APPEND_TIME
@@ -134,14 +140,14 @@ class ReferenceCounter:
             if self._has_tops:
                 self._add_tops(record, size, position, label)
         return Counted(
-            len(numbers),
-            size_of_all,
-            skipped,
-            offsets,
-            times,
-            [(label, count, size) for label, (count, size) in amounts.items()],
-            None if len(numbers) == total else list(numbers),
-            errors,
+            records=len(numbers),
+            size=size_of_all,
+            skipped=skipped,
+            offsets=offsets,
+            times=times,
+            amounts=[(label, count, size) for label, (count, size) in amounts.items()],
+            numbers=None if len(numbers) == total else list(numbers),
+            errors=errors,
         )
 
     def _error(self, record: Record, *, is_control: bool) -> str | None:

@@ -137,7 +137,11 @@ class ReferenceFold(Fold):
                 marker = typed[0]
             number, last, position = number + 1, position, end
         return FoldProgress(
-            *(position, number, last, marker, is_malformed),
+            position=position,
+            number=number,
+            last=last,
+            marker=marker,
+            is_malformed=is_malformed,
             has_changes=False,
             applied=0,
             dropped=0,
@@ -152,7 +156,7 @@ class ReferenceFold(Fold):
         bounds: BatchBounds,  # noqa: ARG002 - of the contract
     ) -> WindowResult:
         """Leave all batches to `apply`."""
-        return WindowResult(start, b"", [], None, None)
+        return WindowResult(next=start, batches=b"", transactions=[], last=None, inside=None)
 
     def drop(self, address: int, reason: str) -> None:
         self._dropped.append(address)

@@ -52,7 +52,16 @@ def index_records(
                 if kind in _OF_PARTITIONS:
                     fields: PartitionRecord | PartitionChangeRecord = body[1]
                     topic_id, partition = fields["topicId"], fields["partitionId"]
-        group = RecordGroup(number, 1, position, end, kind, version, topic_id, partition)
+        group = RecordGroup(
+            number=number,
+            total=1,
+            start=position,
+            end=end,
+            type=kind,
+            version=version,
+            topic_id=topic_id,
+            partition=partition,
+        )
         if groups and _is_similar(groups[-1], group):
             groups[-1] = groups[-1]._replace(total=groups[-1].total + 1, end=end)
         else:

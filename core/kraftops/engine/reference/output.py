@@ -58,12 +58,12 @@ class Output:
     def take(self, following: int, why: Why) -> Outcome:
         """Return the output, and begin again without."""
         taken = Outcome(
-            b"".join(self._parts),
-            following,
-            why,
-            self.notes,
-            self.gaps.tobytes(),
-            self._marks.tobytes(),
+            out=b"".join(self._parts),
+            next=following,
+            why=why,
+            notes=self.notes,
+            gaps=self.gaps.tobytes(),
+            marks=self._marks.tobytes(),
         )
         self._parts, self._size, self.notes = [], 0, []
         self._marks, self.gaps = array("i"), array("q")

@@ -261,9 +261,14 @@ class Loader:
         return self._pause is not None and self.order.is_log and self._pause()
 
     def _apply_window(self, window: tuple[bytes, int, int], source: int) -> WindowResult:
-        order = self.order
-        expected = order.next_offset if order.is_log else None
-        bounds = BatchBounds(expected, order.epoch, *self._replay.limits)
+        order, limits = self.order, self._replay.limits
+        bounds = BatchBounds(
+            expected=order.next_offset if order.is_log else None,
+            epoch=order.epoch,
+            after=limits.after,
+            until=limits.until,
+            time=limits.time,
+        )
         data, start, position = window
         return self._replay.apply_window(data, start, position, source, bounds)
 

@@ -56,13 +56,13 @@ def log_size(names: Iterable[str]) -> LogSize:
         except UsageError:
             end = None
     return LogSize(
-        len(files.segments),
-        sum(size_of(segment.path) for segment in files.segments),
-        len(files.snapshots),
-        sum(size_of(snapshot.path) for snapshot in files.snapshots),
-        _end_offset(files.segments[-1].path) if files.segments else None,
-        end,
-        timestamp,
+        segments=len(files.segments),
+        segment_bytes=sum(size_of(segment.path) for segment in files.segments),
+        snapshots=len(files.snapshots),
+        snapshot_bytes=sum(size_of(snapshot.path) for snapshot in files.snapshots),
+        end_offset=_end_offset(files.segments[-1].path) if files.segments else None,
+        snapshot_end_offset=end,
+        snapshot_timestamp=timestamp,
     )
 
 

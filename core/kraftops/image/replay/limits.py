@@ -48,12 +48,16 @@ def span_within(batch: InflatedBatch, limits: Limits) -> tuple[RecordSpan, bool]
     for offset, stamp, end in _places(batch):
         time = stamp if batch.append_time is None else batch.append_time
         if offset > limits.until or time > limits.time:
-            return RecordSpan(first, number, begin, last, newest), True
+            return RecordSpan(
+                first=first, stop=number, position=begin, last_offset=last, time=newest
+            ), True
         number += 1
         if offset <= limits.after:
             first, begin = number, end
         last, newest = offset, max(newest, time)
-    return RecordSpan(first, number, begin, last, newest), False
+    return RecordSpan(
+        first=first, stop=number, position=begin, last_offset=last, time=newest
+    ), False
 
 
 def _places(batch: InflatedBatch) -> Iterator[tuple[int, int, int]]:

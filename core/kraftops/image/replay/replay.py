@@ -119,7 +119,7 @@ class Replay:
         store, first = self.image.store, self.image.store.numbers().stop
         is_open = self.open_transaction is not None
         if not self.can_apply_windows or is_open or not store.can_read_again(source):
-            return WindowResult(start, b"", [], None, None)
+            return WindowResult(next=start, batches=b"", transactions=[], last=None, inside=None)
         after, until, time = (min(limit, _MOST) for limit in self.limits)
         bounds = bounds._replace(after=after, until=until, time=time)
         result = self.image.fold.apply_window(window, start, first, bounds)
@@ -151,7 +151,14 @@ class Replay:
             _, _, count, applied, dropped, unreadable = fields[index : index + BATCH_FIELDS]
             yield from self._drops(reported, reported + dropped)
             reported += dropped
-            yield RecordsProcessed(address, 0, count, applied, dropped, unreadable)
+            yield RecordsProcessed(
+                address=address,
+                first=0,
+                stop=count,
+                applied=applied,
+                dropped=dropped,
+                unreadable=unreadable,
+            )
             while markers and markers[0][1] < address + (1 << POSITION_BITS):
                 dropped = markers[0][3]
                 yield from self._drops(reported, reported + dropped)
@@ -186,7 +193,9 @@ class Replay:
         self.image.store.drop_large()
         inflated = inflated_batch(batch, self.meter)
         last, time = header.last_offset, header.max_timestamp
-        span = RecordSpan(0, header.record_count, inflated.start, last, time)
+        span = RecordSpan(
+            first=0, stop=header.record_count, position=inflated.start, last_offset=last, time=time
+        )
         # A snapshot does not name the leader, but the log before its end may.
         if not is_covered and (
             header.base_offset <= limits.after or last > limits.until or time > limits.time
@@ -315,7 +324,14 @@ class Replay:
                 break
         self._unreadable += unreadable
         if number > pending.first:
-            yield RecordsProcessed(base, pending.first, number, applied, dropped, unreadable)
+            yield RecordsProcessed(
+                address=base,
+                first=pending.first,
+                stop=number,
+                applied=applied,
+                dropped=dropped,
+                unreadable=unreadable,
+            )
         if begin is not None:
             self.open_transaction = begin
             self.image.fold.begin_unit()

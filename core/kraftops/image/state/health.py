@@ -30,10 +30,10 @@ def health_counts(image: MetadataImage) -> HealthCounts:
     fold = image.fold
     states = (image.broker_state(broker, whole=False) for broker in image.brokers.values())
     return HealthCounts(
-        dict(Counter(map(broker_status, states))),
-        len(image.controllers),
-        fold.topic_count(),
-        fold.partition_count(),
-        fold.count_with(PartitionCondition.UNDER_REPLICATED),
-        fold.count_with(PartitionCondition.LEADERLESS),
+        brokers=dict(Counter(map(broker_status, states))),
+        controllers=len(image.controllers),
+        topics=fold.topic_count(),
+        partitions=fold.partition_count(),
+        under_replicated=fold.count_with(PartitionCondition.UNDER_REPLICATED),
+        leaderless=fold.count_with(PartitionCondition.LEADERLESS),
     )

@@ -284,11 +284,11 @@ def inflated_batch(batch: Batch, meter: Meter) -> InflatedBatch:
     data, start = inflated(batch, header, meter)
     append_time = header.max_timestamp if header.attributes & LOG_APPEND_TIME else None
     return InflatedBatch(
-        data,
-        start,
-        header.record_count,
-        header.base_offset,
-        header.base_timestamp,
-        append_time,
-        header.leader_epoch,
+        data=data,
+        start=start,
+        records=header.record_count,
+        base_offset=header.base_offset,
+        base_timestamp=header.base_timestamp,
+        append_time=append_time,
+        epoch=header.leader_epoch,
     )

@@ -67,7 +67,7 @@ def log_events(
 
 def _events(timeline: Timeline, first: int, last: int, buckets: int) -> LogEvents:
     if timeline.start is None or timeline.step is None or timeline.end is None:
-        return LogEvents(first, last, None, None, [])
+        return LogEvents(first_offset=first, last_offset=last, start=None, step=None, counts=[])
     size = min((timeline.end - timeline.start) // timeline.step + 1, buckets)
     counts = [0] * size
     for name in _SERIES:
@@ -75,4 +75,10 @@ def _events(timeline: Timeline, first: int, last: int, buckets: int) -> LogEvent
             counts[min(place, size - 1)] += count
     for change in timeline.changes:
         counts[min(max((change.time - timeline.start) // timeline.step, 0), size - 1)] += 1
-    return LogEvents(first, last, timeline.start, timeline.step, counts)
+    return LogEvents(
+        first_offset=first,
+        last_offset=last,
+        start=timeline.start,
+        step=timeline.step,
+        counts=counts,
+    )

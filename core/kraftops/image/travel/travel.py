@@ -250,7 +250,12 @@ class Travel:
                 return changes[:number]
         changes, course = changes_after(lane, offset, selection, number)
         self._answer = _Answer(
-            selection, lane, lane.truncations, offset, course.last_offset, changes
+            selection=selection,
+            lane=lane,
+            truncations=lane.truncations,
+            first=offset,
+            last=course.last_offset,
+            changes=changes,
         )
         if len(changes) < number and course.is_ended:
             # Damage hides the rest, but for newer snapshots.
@@ -285,7 +290,14 @@ class Travel:
                 return changes[-number:]
         changes = changes_before(lane, offset, route.covered, selection, number)
         first = changes[0].offset - 1 if changes else offset
-        self._answer = _Answer(selection, lane, lane.truncations, first, offset - 1, changes)
+        self._answer = _Answer(
+            selection=selection,
+            lane=lane,
+            truncations=lane.truncations,
+            first=first,
+            last=offset - 1,
+            changes=changes,
+        )
         return changes[-number:]
 
     def _answer_to(self, selection: Wanted, lane: Lane) -> _Answer | None:

@@ -135,7 +135,13 @@ def _tar_members(file: LogFile, magic: bytes) -> Iterator[Member]:
                 if not ending and header.position + header.size <= file.size:
                     stored = Stored(header.position, header.size)
                 modified = _possible(header.modified)
-                yield Member(header.name, MemberKind.FILE, modified, content, stored)
+                yield Member(
+                    name=header.name,
+                    kind=MemberKind.FILE,
+                    modified=modified,
+                    content=content,
+                    stored=stored,
+                )
             position = header.next_position
 
 

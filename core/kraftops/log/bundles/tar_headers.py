@@ -69,7 +69,14 @@ def usual_header(stream: Window, position: int) -> TarHeader | None:
     start = position + ahead
     is_directory = fields.kind == _DIRECTORY
     end = start if is_directory else start + _padded(size)
-    return TarHeader(os.fsdecode(name), size, modified, start, end, is_directory)
+    return TarHeader(
+        name=os.fsdecode(name),
+        size=size,
+        modified=modified,
+        position=start,
+        next_position=end,
+        is_directory=is_directory,
+    )
 
 
 def _fields(head: bytes) -> _Fields | None:

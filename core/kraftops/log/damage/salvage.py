@@ -228,10 +228,22 @@ class _Salvage:
             end = max(end, used)
             if window.stop - end < _PADDING:
                 end = window.stop
-            return Gap(position, end - position, reason, self._last, None)
+            return Gap(
+                position=position,
+                size=end - position,
+                reason=reason,
+                last_offset=self._last,
+                next_offset=None,
+            )
         batch = self._batch(follower_position)
         offset = _first_offset(batch, self._meter) if isinstance(batch, Batch) else None
-        return Gap(position, follower_position - position, reason, self._last, offset)
+        return Gap(
+            position=position,
+            size=follower_position - position,
+            reason=reason,
+            last_offset=self._last,
+            next_offset=offset,
+        )
 
     def _search(self, start: int, end: int, follower: int | None) -> tuple[int | None, int]:
         """Return the position of the next batch after *start*, and the end of all non-zero bytes.

@@ -141,15 +141,15 @@ class FramedDecoder:
             ids = {column: data[field] for column, field in _cached_id_fields(message).items()}
             topic_id = ids.get("topicId")
             return Meaning(
-                kind,
-                type_name(message),
-                version,
-                None if record.key is None else base64_of(record.key),
-                text,
-                to_text(topic_id) if isinstance(topic_id, bytes) else None,
-                _integer(ids.get("partitionId")),
-                _integer(ids.get("brokerId")),
-                None if record.key is None else BASE64,
+                kind=kind,
+                type=type_name(message),
+                version=version,
+                key=None if record.key is None else base64_of(record.key),
+                value=text,
+                topic_id=to_text(topic_id) if isinstance(topic_id, bytes) else None,
+                partition_id=_integer(ids.get("partitionId")),
+                broker_id=_integer(ids.get("brokerId")),
+                key_encoding=None if record.key is None else BASE64,
             )
 
         return decoder.bounded_meaning(kind, meaning)

@@ -142,7 +142,7 @@ class KeyedDecoder:
                 return unread._replace(type=name, key=key_text, key_encoding=None)
             key_text, value_text = self._field_texts(key, value)
             version = found_value.version if isinstance(found_value, Decoded) else None
-            return Meaning(kind, name, version, key_text, value_text)
+            return Meaning(kind=kind, type=name, version=version, key=key_text, value=value_text)
 
         return decoder.bounded_meaning(kind, meaning)
 

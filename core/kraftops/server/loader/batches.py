@@ -164,7 +164,14 @@ class _Stream:
     def _legacy(self, position: int, size: int, head: bytes, damage: str | None) -> LogBatch:
         """Return a message or wrapper; its offset is that of its last message."""
         offset = int.from_bytes(head[:8], signed=True)
-        batch = LogBatch(position, size, head[16], offset, offset, damage=damage)
+        batch = LogBatch(
+            position=position,
+            size=size,
+            magic=head[16],
+            base_offset=offset,
+            last_offset=offset,
+            damage=damage,
+        )
         if damage is not None:
             return batch
         if head[16] == 1 and len(head) >= _LEGACY_HEADER_SIZE:

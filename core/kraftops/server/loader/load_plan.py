@@ -165,11 +165,11 @@ def load_plan(directory: DiskFolder, *, has_metadata_log: bool) -> LoadPlan:
                 thrown.KAFKA, reason, name
             )  # `KafkaRaftServer` looks before all others
     return LoadPlan(
-        CLEAN_SHUTDOWN in directory.files,
-        folders,
-        offsets,
-        tuple(damaged),
-        refusal,
+        was_clean=CLEAN_SHUTDOWN in directory.files,
+        folders=folders,
+        offsets=offsets,
+        damaged=tuple(damaged),
+        refusal=refusal,
     )
 
 

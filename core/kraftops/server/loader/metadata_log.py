@@ -127,7 +127,13 @@ def _with_snapshots(log: LoadOutcome) -> MetadataLogOutcome:
     latest_epoch = log.latest_epoch or 0
     if kept and (kept[-1].epoch, kept[-1].offset) > (latest_epoch, end):
         removed = [name for name, snapshot in snapshots.items() if snapshot != kept[-1]]
-        return MetadataLogOutcome(log, None, (kept[-1],), tuple(sorted(removed)), kept[-1])
+        return MetadataLogOutcome(
+            log=log,
+            refusal=None,
+            snapshots=(kept[-1],),
+            removed_snapshots=tuple(sorted(removed)),
+            restarted_at=kept[-1],
+        )
     if log.latest_epoch is None and kept and not start == end == kept[-1].offset:
         # `KafkaRaftClient` asks for the epoch of the last batch, or of the snapshot in its place.
         raise LoadError(

@@ -95,22 +95,22 @@ class _Load:
         files = self._disk.files
         loads = refusal is None
         return LoadOutcome(
-            refusal,
-            self._start_offset if loads else None,
-            self._local_start if loads else None,
-            self._end_offset if loads else None,
-            self._epochs.latest if loads else None,
-            self._topic_id,
-            self._unstable_offset,
-            tuple(self._segments.base_offsets) if loads else (),
-            tuple(self._cuts),
-            tuple(self._deleted),
-            tuple(dict.fromkeys(self._recovered)),
-            tuple(sorted(files)),
-            tuple(sorted(names_before - set(files))),
-            tuple(sorted(self._disk.rebuilt & set(files))),
-            tuple(dict.fromkeys(self._disk.snapshots_written)),
-            self._epochs_read,
+            refusal=refusal,
+            log_start_offset=self._start_offset if loads else None,
+            local_start_offset=self._local_start if loads else None,
+            end_offset=self._end_offset if loads else None,
+            latest_epoch=self._epochs.latest if loads else None,
+            topic_id=self._topic_id,
+            first_unstable_offset=self._unstable_offset,
+            segments=tuple(self._segments.base_offsets) if loads else (),
+            cuts=tuple(self._cuts),
+            deleted_segments=tuple(self._deleted),
+            recovered_segments=tuple(dict.fromkeys(self._recovered)),
+            files=tuple(sorted(files)),
+            removed=tuple(sorted(names_before - set(files))),
+            rebuilt=tuple(sorted(self._disk.rebuilt & set(files))),
+            snapshots_written=tuple(dict.fromkeys(self._disk.snapshots_written)),
+            epochs_read=self._epochs_read,
         )
 
     def _read_epochs(self) -> LeaderEpochs:

@@ -197,7 +197,17 @@ class Segment:
         self.offset_index.trim()
         self.time_index.append(*self._largest_or_none(), is_last=True)
         self.time_index.trim()
-        return Cut(self.log_name, end, size - end, next_offset, reason) if end < size else None
+        return (
+            Cut(
+                file=self.log_name,
+                position=end,
+                size=size - end,
+                first_offset=next_offset,
+                reason=reason,
+            )
+            if end < size
+            else None
+        )
 
     def _largest_or_none(self) -> tuple[int, int]:
         return self._largest or (-1, self.base_offset)
@@ -236,7 +246,17 @@ class Segment:
             self._largest = None
             for batch in self.batches(0, Depth.HEADS):
                 self._note_timestamp(batch)
-        return Cut(self.log_name, end, size - end, self.base_offset, reason) if end < size else None
+        return (
+            Cut(
+                file=self.log_name,
+                position=end,
+                size=size - end,
+                first_offset=self.base_offset,
+                reason=reason,
+            )
+            if end < size
+            else None
+        )
 
     def append_from(self, other: Segment, start: int) -> int:
         """Take over the batches of another segment from a position on, as far as they fit.

@@ -100,18 +100,25 @@ class SoundBatches:
                         batches += 1
                         epoch = max(epoch, part.header.leader_epoch)
             start = 0
-        return LogTail(number, position, reason, rest, batches, epoch)
+        return LogTail(
+            segment=number,
+            position=position,
+            reason=reason,
+            rest=rest,
+            batches=batches,
+            epoch=epoch,
+        )
 
 
 def _mark(number: int, end: int, batch: Batch, header: Header) -> BatchMark:
     return BatchMark(
-        number,
-        batch.position,
-        end,
-        header.base_offset,
-        header.last_offset,
-        header.leader_epoch,
-        header.crc,
+        segment=number,
+        position=batch.position,
+        end=end,
+        base_offset=header.base_offset,
+        last_offset=header.last_offset,
+        epoch=header.leader_epoch,
+        crc=header.crc,
     )
 
 

@@ -110,7 +110,9 @@ def read_bootstrap(directory: str) -> BootstrapFile | None:
         failure = reason_of(error, path)
     damage = batches.damage or failure or batches.rest
     is_usable = not failure and VERSION_FEATURE in features
-    return BootstrapFile(path, features, tuple(users), damage, is_usable)
+    return BootstrapFile(
+        path=path, features=features, scram_users=tuple(users), damage=damage, is_usable=is_usable
+    )
 
 
 def read_metadata_log(directory: str) -> MetadataLog | None:

@@ -132,11 +132,11 @@ def _outcome(written: Sequence[WrittenPart]) -> Outcome:
             lines.append(f"split {part.number}: {part.more_lines} more lines about damage")
     lines += report.take_lines()
     return Outcome(
-        report,
-        lines,
-        sum(part.records for part in written),
-        damaged,
-        sum(part.more_offsets for part in written),
+        report=report,
+        lines=lines,
+        records=sum(part.records for part in written),
+        damaged=damaged,
+        more_offsets=sum(part.more_offsets for part in written),
     )
 
 

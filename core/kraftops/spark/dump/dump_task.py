@@ -78,7 +78,14 @@ class DumpWork:
                 except OutputError as error:
                     if not is_last_reading(self.tries):
                         raise
-                    part = WrittenPart(split.number, "", 0, (), 0, failure=error.message)
+                    part = WrittenPart(
+                        number=split.number,
+                        name="",
+                        records=0,
+                        part_results=(),
+                        more_lines=0,
+                        failure=error.message,
+                    )
                 yield part
         finally:
             gc.enable()
@@ -140,7 +147,9 @@ class DumpWork:
                 yield f"Dumping {part.path}\n"
         else:
             yield from map(lines_of(query.output_format).line, rows)
-        findings.add(PartResult(part, report, None, None, 0))
+        findings.add(
+            PartResult(part=part, report=report, first_offset=None, last_offset=None, size=0)
+        )
 
     def _parquet(
         self, split: Split, file: BinaryIO, findings: _SplitFindings, *, is_last: bool
@@ -168,7 +177,9 @@ class DumpWork:
                     yield from scan_batches(part, query, report, schema)
             except (SourceError, UsageError) as error:
                 report.refusal(error)
-            findings.add(PartResult(part, report, None, None, 0))
+            findings.add(
+                PartResult(part=part, report=report, first_offset=None, last_offset=None, size=0)
+            )
 
 
 def _small_text(part: ByteRange, findings: _SplitFindings) -> Iterator[str]:
@@ -183,7 +194,7 @@ def _small_text(part: ByteRange, findings: _SplitFindings) -> Iterator[str]:
         if content and "damage" in content:
             report.has_failed = True
             report.remark(f"{part.path}: {content['damage']}", is_damage=True)
-    findings.add(PartResult(part, report, None, None, 0))
+    findings.add(PartResult(part=part, report=report, first_offset=None, last_offset=None, size=0))
 
 
 class _SplitFindings:

@@ -142,7 +142,13 @@ class DirectoryStream:
     def _matching(self, unread_logs: Sequence[UnreadLog]) -> Iterator[UnreadLog]:
         """Yield logs with their ranges of files that may have rows of the query."""
         sources = [
-            Source(part.path, log.decoder, log.topic, log.partition, number)
+            Source(
+                path=part.path,
+                decoder=log.decoder,
+                topic=log.topic,
+                partition=log.partition,
+                group=number,
+            )
             for number, (log, _, parts) in enumerate(unread_logs)
             for part in parts
         ]

@@ -174,12 +174,12 @@ def _log(name: str, sources: list[tuple[Source, int]], watermarks: _Offsets) -> 
     ]
     first_source, _ = sources[0]
     return StreamLog(
-        name,
-        tuple(sorted(segments, key=lambda segment: segment.base_offset)),
-        first_source.decoder,
-        first_source.topic,
-        first_source.partition,
-        watermarks.get((first_source.topic, first_source.partition)),
+        name=name,
+        segments=tuple(sorted(segments, key=lambda segment: segment.base_offset)),
+        decoder=first_source.decoder,
+        topic=first_source.topic,
+        partition=first_source.partition,
+        high_watermark=watermarks.get((first_source.topic, first_source.partition)),
     )
 
 

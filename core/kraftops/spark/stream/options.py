@@ -73,11 +73,11 @@ def stream_options(options: Mapping[str, str], source: SourceOptions) -> StreamO
     are_times = _BY_TIMESTAMP.lower() in by_name
     name = _BY_TIMESTAMP if are_times else "startingOffsets"
     return StreamOptions(
-        partition_offsets(name, by_name.get(name.lower(), EARLIEST)),
-        are_times,
-        _max_bytes(by_name.get("maxbytespertrigger")),
-        flag(by_name, "failOnDataLoss", default=True),
-        _quorum(by_name, source),
+        starts=partition_offsets(name, by_name.get(name.lower(), EARLIEST)),
+        are_times=are_times,
+        max_bytes=_max_bytes(by_name.get("maxbytespertrigger")),
+        fails_on_loss=flag(by_name, "failOnDataLoss", default=True),
+        quorum=_quorum(by_name, source),
     )
 
 

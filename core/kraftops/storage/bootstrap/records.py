@@ -104,7 +104,10 @@ def metadata_bytes(
     """
     batches = []
     for values in _batched([_framed(record) for record in records]):
-        batch = [Record(offset + i, now, None, value, ()) for i, value in enumerate(values)]
+        batch = [
+            Record(offset=offset + i, timestamp=now, key=None, value=value, headers=())
+            for i, value in enumerate(values)
+        ]
         batches.append(batch_bytes(batch, leader_epoch=epoch))
         offset += len(batch)
     return b"".join(batches)
@@ -172,11 +175,11 @@ def _control_batch(
     return batch_bytes(
         [
             Record(
-                base_offset + i,
-                now,
-                bytes(2) + number.to_bytes(2),
-                compiled(messages("control")[message], 0).write(data),
-                (),
+                offset=base_offset + i,
+                timestamp=now,
+                key=bytes(2) + number.to_bytes(2),
+                value=compiled(messages("control")[message], 0).write(data),
+                headers=(),
             )
             for i, (number, message, data) in enumerate(records)
         ],

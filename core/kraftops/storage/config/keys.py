@@ -43,10 +43,10 @@ def server_keys() -> Mapping[str, ServerKey]:
         text, has_default, default = line.partition(" =")
         name, kind, *check = text.split(" ")
         keys[name] = ServerKey(
-            name,
-            kind.removesuffix("!"),
-            kind[-1] == "!",
-            check[0] if check else "",
-            default if has_default else None,
+            name=name,
+            type=kind.removesuffix("!"),
+            required=kind[-1] == "!",
+            check=check[0] if check else "",
+            default=default if has_default else None,
         )
     return keys

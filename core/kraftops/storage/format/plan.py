@@ -146,14 +146,14 @@ def plan_format(config: ServerConfig, request: FormatRequest) -> FormatPlan:
     ]
     mended = directories_to_mend(directories) if request.ignore_formatted else []
     return FormatPlan(
-        config,
-        request.cluster_id,
-        directories,
-        initial,
-        voters,
-        tuple(targets),
-        request.force,
-        tuple(directory.path for directory in mended),
+        config=config,
+        cluster_id=request.cluster_id,
+        directories=directories,
+        bootstrap=initial,
+        voters=voters,
+        targets=tuple(targets),
+        force=request.force,
+        mended=tuple(directory.path for directory in mended),
     )
 
 
@@ -225,7 +225,13 @@ class _TargetPlanner:
         meta = MetaProperties(1, self._request.cluster_id, self._config.node_id, directory_id)
         data = meta_properties.file_bytes(meta.items())
         files.append(_new_file(path, meta_properties.FILE_NAME, data))
-        return Target(directory, self._kind(directory), directory_id, tuple(files), removes)
+        return Target(
+            directory=directory,
+            kind=self._kind(directory),
+            directory_id=directory_id,
+            files=tuple(files),
+            removes=removes,
+        )
 
     def _kind(self, directory: LogDirectory) -> str:
         if not directory.is_metadata:

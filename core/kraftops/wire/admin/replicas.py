@@ -67,11 +67,11 @@ def list_reassignments(connection: Connection) -> dict[TopicPartition, Replicas]
     refuse_error(connection, answer, "DESCRIBE")
     return {
         TopicPartition(topic.name, partition.partition_index): Replicas(
-            tuple(partition.replicas),
-            (),
-            -1,
-            tuple(partition.adding_replicas),
-            tuple(partition.removing_replicas),
+            replicas=tuple(partition.replicas),
+            isr=(),
+            leader=-1,
+            adding=tuple(partition.adding_replicas),
+            removing=tuple(partition.removing_replicas),
         )
         for topic in answer.topics
         for partition in topic.partitions

@@ -82,7 +82,11 @@ class LeaderConnection:
         while True:
             connection = self.connect(position, deadline)
             request = FetchRequest(
-                position, self.epoch, max_bytes, wait_ms, self._target.cluster_id
+                position=position,
+                leader_epoch=self.epoch,
+                max_bytes=max_bytes,
+                wait_ms=wait_ms,
+                cluster_id=self._target.cluster_id,
             )
             connect_timeout = self._target.settings.connect_timeout
             try:
@@ -134,7 +138,13 @@ class LeaderConnection:
 
         def send() -> PendingRequest:
             leader, cluster_id = self.connect(position), self._target.cluster_id
-            request = SnapshotRequest(snapshot, self.epoch, start, MAX_BYTES, cluster_id)
+            request = SnapshotRequest(
+                snapshot=snapshot,
+                leader_epoch=self.epoch,
+                position=start,
+                max_bytes=MAX_BYTES,
+                cluster_id=cluster_id,
+            )
             return send_snapshot_request(leader, request, Deadline(self._timeout))
 
         return self._unless_gone(send)

@@ -109,7 +109,13 @@ class Leadership:
     def _leads(self, connection: Connection, position: FetchPosition, deadline: Deadline) -> bool:
         """Tell whether a controller leads; otherwise take leader and epoch from its answer."""
         for _ in range(_MAX_EPOCH_CORRECTIONS):
-            request = FetchRequest(position, self.epoch, 1, 0, self._target.cluster_id)
+            request = FetchRequest(
+                position=position,
+                leader_epoch=self.epoch,
+                max_bytes=1,
+                wait_ms=0,
+                cluster_id=self._target.cluster_id,
+            )
             fetched = fetch(connection, request, deadline)
             if fetched.error not in WRONG_LEADER_CODES:
                 if fetched.error:

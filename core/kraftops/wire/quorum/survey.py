@@ -79,7 +79,13 @@ class _Inquiry:
         """Ask a follower until it has lost its leader, or another thread has found that."""
         epoch, leader = 0, -1
         while True:
-            request = FetchRequest(FetchPosition(0, 0), epoch, 1, 0, self._cluster_id)
+            request = FetchRequest(
+                position=FetchPosition(0, 0),
+                leader_epoch=epoch,
+                max_bytes=1,
+                wait_ms=0,
+                cluster_id=self._cluster_id,
+            )
             try:
                 reply = fetch(connection, request, self._deadline)
             except WireError:

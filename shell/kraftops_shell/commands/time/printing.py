@@ -38,7 +38,14 @@ def _steps(session: Session, change: LogChange, after: MetadataImage) -> Iterato
                 yielded.add(difference.names)
                 kind, names, old, new = difference
                 path = "/" + "/".join(map(escaped, names))
-                yield Step(kind, origin, record_type(record, after.dialect), path, old, new)
+                yield Step(
+                    kind=kind,
+                    change=origin,
+                    type=record_type(record, after.dialect),
+                    path=path,
+                    old=old,
+                    new=new,
+                )
 
 
 def steps_of(source: ImageSource, names: tuple[str, ...]) -> list[Step]:

@@ -403,15 +403,15 @@ class TimelineNotes:
                     lost[level] += self._spent(track, level)
             if any(lost) or track.elections or track.isr_changes:
                 yield Loss(
-                    topic.name,
-                    number,
-                    topic.is_deleted,
-                    lost[0],
-                    lost[1],
-                    lost[2],
-                    track.elections,
-                    track.isr_changes,
-                    track.trouble,
+                    topic=topic.name,
+                    number=number,
+                    is_deleted=topic.is_deleted,
+                    offline=lost[0],
+                    under_min_isr=lost[1],
+                    under_replicated=lost[2],
+                    elections=track.elections,
+                    isr_changes=track.isr_changes,
+                    address=track.trouble,
                 )
 
 
@@ -429,15 +429,15 @@ def _trimmed(values: list[int]) -> list[int]:
 def _sum(losses: list[Loss]) -> Loss:
     addresses = [loss.address for loss in losses if loss.address is not None]
     return Loss(
-        losses[0].topic,
-        len(losses),
-        losses[0].is_deleted,
-        sum(loss.offline for loss in losses),
-        sum(loss.under_min_isr for loss in losses),
-        sum(loss.under_replicated for loss in losses),
-        sum(loss.elections for loss in losses),
-        sum(loss.isr_changes for loss in losses),
-        min(addresses, default=None),
+        topic=losses[0].topic,
+        number=len(losses),
+        is_deleted=losses[0].is_deleted,
+        offline=sum(loss.offline for loss in losses),
+        under_min_isr=sum(loss.under_min_isr for loss in losses),
+        under_replicated=sum(loss.under_replicated for loss in losses),
+        elections=sum(loss.elections for loss in losses),
+        isr_changes=sum(loss.isr_changes for loss in losses),
+        address=min(addresses, default=None),
     )
 
 
