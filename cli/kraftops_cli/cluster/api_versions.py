@@ -161,7 +161,7 @@ def _tables(names: str, versions: NodeApiVersions, console: Console) -> str:
 
 
 def _comparison(nodes: Mapping[int, NodeApiVersions], console: Console) -> str:
-    """Return a table of the APIs and features that differ between groups of equal nodes."""
+    """Draw a row for each API and feature in which nodes differ; equal nodes share a column."""
     groups = _grouped(nodes)
     versions = [group for _, group in groups]
     rows: list[list[Cell]] = []

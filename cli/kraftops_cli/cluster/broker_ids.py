@@ -40,7 +40,7 @@ class BrokerIds(click.ParamType[tuple[int, ...]]):
 
 
 def flattened(values: Iterable[tuple[int, ...]]) -> list[int]:
-    """Return the ids of an option that was given several times, each once, in their order."""
+    """Join the lists of an option that was repeated; an id that comes again is dropped."""
     return [*dict.fromkeys(broker for ids in values for broker in ids)]
 
 

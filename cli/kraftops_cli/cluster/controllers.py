@@ -191,7 +191,7 @@ CONTROLLERS = Answer(
 
 
 def members_of(access: QuorumAccess, quorum: Quorum) -> list[Member]:
-    """Return the members; controllers that fetch are asked whether they join by themselves.
+    """Join voters, observers and registrations; controllers that fetch are asked for auto-join.
 
     Raises:
         KraftopsError: a source cannot be read any more.

@@ -122,7 +122,7 @@ def _refuse_unlisted(ids: Collection[int], brokers: Sequence[BrokerDescription])
 
 
 def description_text(description: ClusterDescription, console: Console) -> str:
-    """Return a description as tables; a dash stands for each value that is not available."""
+    """Draw a table a part; a dash is what could not be asked, `none` an empty list."""
 
     def table(name: str, fields: Sequence[Field], rows: Iterable[object] | None) -> str:
         if rows is None:

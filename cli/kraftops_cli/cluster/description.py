@@ -188,7 +188,7 @@ def members_in(
 
 
 def age_of(time: int, now: int) -> int | None:
-    """Return the ms since a time, at least 0; None for -1, and for a time in the far future."""
+    """Count ms since *time*, at least 0; None for -1 (unknown), and beyond any skew of clocks."""
     return max(now - time, 0) if 0 <= time <= now + _MOST_AHEAD_MS else None
 
 
@@ -299,7 +299,7 @@ def ask_description(cluster: ClusterConnections, kept: KeptAnswers) -> ClusterDe
 
 
 def snapshot_lag_of(live: LiveImage) -> int:
-    """Return the number of records after the newest snapshot; of all, if there is none."""
+    """Count the records after the newest snapshot; without one, all from offset 0 on."""
     return live.offset - (live.snapshot.end_offset if live.snapshot else 0)
 
 
@@ -349,7 +349,7 @@ def _settings(
 def operations_in(
     marks: Sequence[Mark], facts: Mapping[int, NodeFacts], health: Health | None
 ) -> list[Operation]:
-    """Return the operations that are under way, without bytes."""
+    """Find operations by their marks and reassignments; bytes copied are not asked for."""
     moving = dict(health.moving) if health else {}
     configs = {
         broker: broker_facts.configs
@@ -371,7 +371,7 @@ class _Questions:
     kept: KeptAnswers
 
     def _permitted(self, part: str, ask: Callable[[], T], *, any_controller: bool) -> T | None:
-        """Return an answer; None, after it is told, if it is not permitted.
+        """Ask for a part; None, with a note to the user, where the cluster's ACLs forbid it.
 
         With *any_controller*, the leader is not known: another controller may have been asked.
         """

@@ -44,13 +44,13 @@ def finalized_levels(features: Iterable[Feature]) -> dict[str, str]:
 
 
 def level_name(feature: str, level: int | None) -> str | None:
-    """Return the name of a level of metadata.version (`4.3-IV0`); None for all others."""
+    """Name a level of metadata.version (`4.3-IV0`); other features have numbers only."""
     version = by_level(level) if feature == METADATA_VERSION and level is not None else None
     return version.name if version else None
 
 
 def ago_text(age: int) -> str:
-    """Return an age, in ms, in words."""
+    """Round an age in ms down to whole seconds; below one it is `now`."""
     return f"{span_text(age // 1000 * 1000)} ago" if age >= 1000 else "now"
 
 
@@ -59,7 +59,7 @@ def _age_text(age: int | None) -> str | None:
 
 
 def _known(number: int) -> int | None:
-    """Return a number of a replica's state; None for -1, which means unknown."""
+    """Replace Kafka's -1, which means unknown, by None."""
     return number if number >= 0 else None
 
 

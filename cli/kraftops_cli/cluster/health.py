@@ -76,7 +76,7 @@ class NodeFacts:
 
 
 def health_of_image(image: MetadataImage) -> Health:
-    """Return the health of the partitions in an image.
+    """Count unhealthy partitions with the min ISR that topics and cluster set in the log.
 
     Raises:
         KraftopsError: a source cannot be read any more.
@@ -125,7 +125,7 @@ def _under_min_isr(
 
 
 def min_isr_addresses(image: MetadataImage) -> dict[Resource, int]:
-    """Return the addresses of the records that set `min.insync.replicas`, by resource."""
+    """Map each resource that sets `min.insync.replicas` to the record that does so."""
     return {
         resource: values[MIN_ISR] for resource, values in image.configs.items() if MIN_ISR in values
     }
@@ -220,7 +220,7 @@ class KeptFacts:
     def current(
         self, cluster: ClusterConnections, nodes: Collection[ClusterNode]
     ) -> dict[int, NodeFacts]:
-        """Return the facts of the unfenced brokers, by id; the silent ones are left out."""
+        """Ask brokers that have begun to run, and a part of the others again; keep who answered."""
         running = [node for node in nodes if not node.is_fenced]
         present = {*running}
         facts_by_node = {node: self._facts[node] for node in self._facts if node in present}

@@ -34,7 +34,6 @@ def _ids(_context: click.Context, _param: click.Parameter, ids: Any) -> tuple[in
 def ids_option(
     *names: str, is_required: bool = False, text: str = "The brokers; may be given more than once."
 ) -> Any:
-    """Return a field for ids of nodes, by default `--id`."""
     return option(
         *(names or ("--id", "-i")),
         metavar="ID[,ID|-ID…]",
@@ -56,7 +55,6 @@ def yes_option(text: str = "Do not ask for confirmation.") -> Any:
 
 
 def single_replica_option() -> Any:
-    """Return a field for whether partitions of a single replica may go offline."""
     return flag("--allow-single-replica", help="Partitions of a single replica may go offline.")
 
 
@@ -77,7 +75,6 @@ def throttle_option() -> Any:
 
 
 def stall_option() -> Any:
-    """Return a field for the time without progress after which a run ends."""
     return option(
         "--stall-timeout SECONDS",
         type=Seconds(),
@@ -218,7 +215,7 @@ UNCOUNTED_TOPIC = "A topic that does not count; may be given more than once."
 def subcommand(
     options: type[ClusterOptions], **attributes: Any
 ) -> Callable[[Callable[[Terminal, Any], int]], click.Command]:
-    """Return a decorator that makes a function a subcommand with options.
+    """Make a subcommand, whose syntax lets controllers be asked if its options do.
 
     Args:
         options: The dataclass of its options.

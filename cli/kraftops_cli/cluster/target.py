@@ -13,7 +13,7 @@ from kraftops_cli.terminal.streams import Terminal
 
 
 def cluster_of(terminal: Terminal, options: TargetOptions) -> ClusterConnections:
-    """Return the cluster that options name; print warnings on the terminal.
+    """Read addresses and client properties; the first request connects.
 
     Raises:
         UsageError: an address is invalid, or options exclude each other.
@@ -30,7 +30,7 @@ def cluster_of(terminal: Terminal, options: TargetOptions) -> ClusterConnections
 
 
 def _config_path(terminal: Terminal, options: TargetOptions) -> str | None:
-    """Return the file of client properties, also from the deprecated --config."""
+    """Let the deprecated --config stand for --command-config, with Kafka's warning."""
     if options.config is None:
         return options.command_config
     if options.command_config is not None:

@@ -49,7 +49,7 @@ _REASON = (text("error", "code of the error"), text("message", "the error in wor
 
 
 def _known(field: Field) -> Field:
-    """Return a field of what is known of a broker or its error; it is left out where it is not."""
+    """Fill a field from what an error knows of a broker; it is missing where that is silent."""
 
     def get(answered: _Answered) -> object:
         return error_fields(answered.unregistration).get(field.name, Missing)
@@ -148,7 +148,7 @@ def unregister(terminal: Terminal, options: UnregisterOptions) -> int:
 
 
 def _chosen(registrations: Registrations, options: UnregisterOptions) -> list[Result[int]]:
-    """Return the chosen brokers, each as untried, or with the reason why it is not to be tried.
+    """Choose by ids, racks and age: each broker untried, or with why it will not be tried.
 
     Raises:
         RefusedError: the registrations may not be seen, by which brokers are to be chosen.
@@ -172,7 +172,7 @@ def _chosen(registrations: Registrations, options: UnregisterOptions) -> list[Re
 def _by_state(
     registrations: Registrations, options: UnregisterOptions
 ) -> dict[int, KraftopsError | None]:
-    """Return the brokers of the racks, or all that are fenced, with doubts about their age.
+    """Choose by rack, or all that are fenced; None is no doubt that one is fenced long enough.
 
     Raises:
         RefusedError: the registrations may not be seen.
@@ -212,7 +212,7 @@ def _problem(
 def _overridden(
     registrations: Registrations, broker: int, options: UnregisterOptions
 ) -> dict[str, object]:
-    """Return the JSON field of the refusal that --force overrides, if there is one."""
+    """Tell in JSON which refusal --force set aside: nothing if there was none."""
     refusal = registrations.refusal(broker) if options.force else None
     if refusal is None or not registrations.may_have(broker):
         return {}
@@ -257,7 +257,7 @@ class _Work:
                 report(Result(result.key, result.outcome, result.error, fields))
 
     def sentence(self, result: Result[int]) -> str:
-        """Return the sentence about a broker without an error, as Kafka's tool has it."""
+        """Say in the words of Kafka's tool what became of a broker; an error is shown elsewhere."""
         if result.outcome is Outcome.DONE:
             return f"Broker {result.key} is no longer registered."
         if result.outcome is Outcome.ALREADY:

@@ -46,7 +46,6 @@ class Registrations:
         return self.fenced is None or not self.is_complete or broker in self.fenced
 
     def not_registered(self, broker: int) -> AnswerError:
-        """Return the error of a broker that is not registered; the hint lists the others."""
         hint = None
         if self.fenced is not None:
             hint = f"registered are: {ids_text(self.fenced) or 'none'}"
@@ -68,7 +67,6 @@ class Registrations:
         )
 
     def no_rack(self, rack: str) -> KraftopsError:
-        """Return the error of a rack without a registered broker; the hint lists the others."""
         racks = ", ".join(sorted({name for name in self.racks.values() if name is not None}))
         return KraftopsError(
             f"{self.address}: no broker of rack {rack} is registered",
@@ -78,7 +76,7 @@ class Registrations:
         )
 
     def refusal(self, broker: int) -> RefusedError | None:
-        """Return the reason why a broker must not be unregistered without --force."""
+        """Refuse a broker that runs, or has replicas, or may: None if nothing needs it."""
         if self.fenced is not None and self.fenced.get(broker) is False:
             return self.running(broker)
         if self.missing:
@@ -105,7 +103,7 @@ class Registrations:
         )
 
     def fenced_for(self, least_ms: int) -> tuple[list[int], list[RefusedError]]:
-        """Return the brokers that are fenced for so long, and refusals of those that may be.
+        """Split brokers: fenced for at least *least_ms*, and refusals of those that may be.
 
         A registration that only a snapshot has changed some time before the snapshot: its age is
         known to be at least that of the snapshot.
@@ -135,7 +133,7 @@ class Registrations:
 def ask_registrations(
     cluster: ClusterConnections, connection: Connection, *, is_forced: bool
 ) -> Registrations:
-    """Return the registrations, as far as they may be seen.
+    """Ask controllers for their log, or brokers for what they may show of registrations.
 
     Raises:
         AnswerError: a request fails; with *is_forced*, not that of the metadata log.
@@ -169,7 +167,7 @@ def ask_registrations(
 def registrations_of(
     image: MetadataImage, address: str, cluster_id: str | None, *, now: int
 ) -> Registrations:
-    """Return the registrations in an image; *now* is in ms."""
+    """Take registrations, and since when they are fenced, from an image; *now* is in ms."""
     states = KeptState().states(image)
     changes = {broker: image.change(image.brokers[broker].newest.address) for broker in states}
     return Registrations(
@@ -185,7 +183,7 @@ def registrations_of(
 
 
 def _cluster_id(cluster: ClusterConnections, connection: Connection) -> str | None:
-    """Return the id of the cluster; None if it may not be seen."""
+    """Ask for the id; None where ACLs hide it and no id was expected."""
     try:
         return cluster.nodes(connection).cluster_id
     except AnswerError as error:

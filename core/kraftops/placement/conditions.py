@@ -23,7 +23,7 @@ class Condition(NamedTuple):
 
 
 def parse_condition(text: str) -> Condition:
-    """Return the condition with a text.
+    """Parse a condition to wait for, of the cluster or of brokers (`broker=ID:STATE`).
 
     Raises:
         UsageError: there is none.

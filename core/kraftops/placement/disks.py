@@ -53,7 +53,7 @@ Disks = Mapping[int, Sequence[LogDirectory]]
 
 
 def sizes_of(disks: Disks) -> dict[TopicPartition, int]:
-    """Return the bytes of partitions: of the largest replica, since others may be behind."""
+    """Take the bytes of the largest replica: others may still be copying."""
     sizes: dict[TopicPartition, int] = {}
     for directories in disks.values():
         for directory in directories:
@@ -129,7 +129,7 @@ def plan_emptying(
 
 
 def _open_directories(directories: Iterable[LogDirectory]) -> list[LogDirectory]:
-    """Return the directories that take new replicas (LogManager.nextLogDirs, 4.3.1)."""
+    """Leave out directories that get no new replicas (LogManager.nextLogDirs, 4.3.1)."""
     online = [directory for directory in directories if not directory.is_failed]
     # With all of them cordoned, Kafka takes one nevertheless.
     return [directory for directory in online if not directory.is_cordoned] or online
@@ -162,7 +162,7 @@ def _chosen_by_room(
     directories: Sequence[LogDirectory],
     sizes: Mapping[TopicPartition, int],
 ) -> dict[TopicPartition, str]:
-    """Return the choice that leaves the most room: large partitions first."""
+    """Place large partitions first, each where the most room is left; named ones stay."""
     room = _Room(directories)
     paths = {}
     for partition, named in sorted(

@@ -52,7 +52,7 @@ class Effects:
 
 
 def effects_of(placement: Placement, moves: Sequence[Move], disks: Disks) -> Effects:
-    """Return the effects of a plan; *disks* are empty where they cannot be seen."""
+    """Count what a plan changes; numbers of bytes are missing where *disks* cannot be seen."""
     sizes = sizes_of(disks)
     placed = with_directories(moves, disks, sizes)
     counts, counts_then = placement.replica_counts(), counts_after(placement, moves)
@@ -130,7 +130,7 @@ def _copied_by_generate(
     counts_then: Mapping[int, int],
     sizes: Mapping[TopicPartition, int],
 ) -> int:
-    """Return the bytes that `--generate` copies on average.
+    """Estimate the bytes that `--generate` would copy on average, to compare with.
 
     It assigns all partitions of the topics anew, from a random broker on (AdminUtils): a broker of
     *n* gets one of *r* replicas with the probability r/n, whether it has one by now or not.

@@ -63,7 +63,7 @@ def plan_restore(placement: Placement, planned: Mapping[TopicPartition, Move]) -
 
 
 def preferred(placement: Placement, broker: int) -> tuple[TopicPartition, ...]:
-    """Return the partitions whose preferred leader is a broker; those with one replica stay."""
+    """List partitions that a broker is first in; those with one replica cannot be led elsewhere."""
     return tuple(
         partition
         for partition, replicas in placement.partitions.items()
@@ -72,7 +72,7 @@ def preferred(placement: Placement, broker: int) -> tuple[TopicPartition, ...]:
 
 
 def moves_away(placement: Placement, stopping: Collection[int]) -> list[Move]:
-    """Return the lists to rotate, so that others lead what these brokers lead now or prefer to.
+    """Rotate lists, so that others lead what these brokers lead now or prefer to.
 
     A list that is rotated until a broker is first again has the order of before, so that it is
     enough to keep which partitions it was to lead. A list that another broker is first in stays:
@@ -89,7 +89,7 @@ def moves_away(placement: Placement, stopping: Collection[int]) -> list[Move]:
 
 
 def moves_back(placement: Placement, broker: int, leads: Iterable[TopicPartition]) -> list[Move]:
-    """Return the lists to rotate, so that a broker leads again; others have changed meanwhile."""
+    """Rotate lists, so that a broker leads again, unless replicas have changed meanwhile."""
     return [
         Move(partition, replicas.replicas, _rotated(replicas.replicas, broker))
         for partition in leads
@@ -105,7 +105,7 @@ def _rotated(replicas: tuple[int, ...], first: int) -> tuple[int, ...]:
 
 
 def misled(placement: Placement, partitions: Collection[TopicPartition]) -> list[TopicPartition]:
-    """Return the partitions that their preferred leader could lead, but another one does."""
+    """List partitions that their preferred leader could lead, but another replica does."""
     others_lead = []
     for partition in partitions:
         replicas = placement.partitions.get(partition)
@@ -117,7 +117,7 @@ def misled(placement: Placement, partitions: Collection[TopicPartition]) -> list
 
 
 def _able(placement: Placement, replicas: Replicas) -> list[int]:
-    """Return the replicas that are in sync on unfenced brokers."""
+    """List replicas that an election may choose: in sync, on unfenced brokers."""
     return [
         broker
         for broker in replicas.target

@@ -53,7 +53,7 @@ class MetadataFacts:
 
 
 def facts_of(image: MetadataImage | None, placement: Placement) -> MetadataFacts:
-    """Return the facts about all brokers, and about partitions that are not as they should be.
+    """Read since when brokers are fenced and directories failed, and partitions unhealthy.
 
     Without an image, there are none.
 
@@ -109,7 +109,7 @@ def _since(
     opposite: BrokerState,
     is_so: Callable[[BrokerState], bool],
 ) -> LoggedChange:
-    """Return the newest change that makes something so of a registration that is its *opposite*.
+    """Find the newest change that made *is_so* true of what was its *opposite*.
 
     The entry has no changes that later ones have undone.
     """

@@ -100,21 +100,21 @@ class Placement:
         }
 
     def replica_counts(self) -> Counter[int]:
-        """Return the number of replicas by broker, after all reassignments in flight."""
+        """Count replicas as if all reassignments were done; a broker without any has 0."""
         counts = Counter(dict.fromkeys(self.brokers, 0))
         for replicas in self.partitions.values():
             counts.update(replicas.target)
         return counts
 
     def leader_counts(self) -> Counter[int]:
-        """Return the number of partitions by preferred leader, after all reassignments."""
+        """Count partitions by preferred leader as if all reassignments were done."""
         return Counter(
             replicas.target[0] for replicas in self.partitions.values() if replicas.target
         )
 
 
 def placement_of(image: MetadataImage) -> Placement:
-    """Return the placement in an image.
+    """Take brokers and partitions from an image; disks and cordons by broker are not in it.
 
     Raises:
         KraftopsError: a source cannot be read any more.
@@ -145,7 +145,7 @@ def replicas_of(partition: PartitionState) -> Replicas:
 
 
 def shown(partitions: Iterable[TopicPartition]) -> str:
-    """Return the first of many partitions, and how many there are."""
+    """Name the first of many partitions, and count them."""
     texts = names(partitions)
     if len(texts) <= _SHOWN:
         return ", ".join(texts)
@@ -153,5 +153,4 @@ def shown(partitions: Iterable[TopicPartition]) -> str:
 
 
 def names(partitions: Iterable[TopicPartition]) -> list[str]:
-    """Return the names of partitions in order."""
     return [str(partition) for partition in sorted(partitions)]

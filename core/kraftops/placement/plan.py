@@ -160,7 +160,7 @@ def _spread(placement: Placement, allowed: Iterable[int], limits: Limits) -> Spr
 
 
 def _free(placement: Placement, limits: Limits) -> Iterable[tuple[TopicPartition, Replicas]]:
-    """Return the partitions that may be moved now."""
+    """Leave out partitions in flight and topics that limits exclude."""
     return (
         (partition, replicas)
         for partition, replicas in placement.partitions.items()

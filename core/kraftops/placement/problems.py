@@ -77,7 +77,7 @@ class Evidence:
 def find_problems(
     placement: Placement, min_isr: Mapping[str, MinIsr], evidence: Evidence
 ) -> list[Problem]:
-    """Return the problems, each cause with all partitions that it affects."""
+    """Group unhealthy partitions by cause, and by broker where one is the cause."""
     affected: dict[tuple[Cause, int | None], list[Affected]] = defaultdict(list)
     for partition, replicas in placement.partitions.items():
         needed = min_isr[partition.topic].value if partition.topic in min_isr else 1
@@ -119,7 +119,7 @@ def find_problems(
 
 
 def lost_replicas(placement: Placement, broker: int, evidence: Evidence) -> list[TopicPartition]:
-    """Return the partitions whose replica is gone with a broker, or with a directory of it."""
+    """List partitions whose replica went with a broker that is down, or a failed directory."""
     losses = (Cause.BROKER_DOWN, Cause.DIRECTORY_FAILED)
     return [
         partition
@@ -129,7 +129,7 @@ def lost_replicas(placement: Placement, broker: int, evidence: Evidence) -> list
 
 
 def _state_of(replicas: Replicas, needed: int) -> State | None:
-    """Return the worst state of a partition, as Kafka's own metrics count them."""
+    """Name the worst state, as Kafka's own metrics count it; None if all is well."""
     if replicas.leader < 0:
         return State.OFFLINE
     if len(replicas.isr) < needed:
@@ -195,7 +195,7 @@ def _change(cause: Cause, broker: int | None, evidence: Evidence) -> LoggedChang
 def _lag(
     partition: TopicPartition, leader: int, broker: int | None, evidence: Evidence
 ) -> tuple[int | None, bool | None]:
-    """Return the bytes that a follower has less than the leader, and whether they become fewer.
+    """Measure what a follower lacks in bytes, and whether that shrinks; None if unknown.
 
     Bytes, since no server tells the offsets of a follower: DescribeLogDirs has its lag behind the
     high watermark that the follower itself knows (ReplicaManager.getLogEndOffsetLag, 4.3.1).

@@ -37,7 +37,7 @@ def plan_json(moves: Iterable[Move]) -> dict[str, object]:
 
 
 def read_plan(path: str) -> dict[TopicPartition, Move]:
-    """Return the plan in a file; a move has no replicas *before* if the plan does not tell them.
+    """Read a plan of `kafka-reassign-partitions`; a move need not say what was *before*.
 
     Raises:
         SourceError: the file cannot be read.
@@ -70,7 +70,7 @@ def read_plan(path: str) -> dict[TopicPartition, Move]:
 def checked_plan(
     path: str, placement: Placement, leaving: Collection[int] = ()
 ) -> dict[TopicPartition, Move]:
-    """Return the plan in a file, if it fits the cluster and puts nothing on *leaving* brokers.
+    """Read a plan that must fit the cluster and put nothing on *leaving* brokers.
 
     Raises:
         UsageError: the file has no plan, or one that puts something on a *leaving* broker.
@@ -154,7 +154,7 @@ def _is_id(value: object) -> bool:
 
 
 def moves_of_file(placement: Placement, planned: Mapping[TopicPartition, Move]) -> list[Move]:
-    """Return the moves of a user's plan that are neither made nor in flight."""
+    """Keep the moves that are neither made nor in flight, in the order of partitions."""
     return [
         move._replace(before=present.target)
         for partition, move in sorted(planned.items())

@@ -74,7 +74,7 @@ def plan_repair(
 def _records_at_stake(
     copies: Mapping[int, ComparedCopy], last: Collection[int], live: Collection[int]
 ) -> int | None:
-    """Return the records that a live replica may lack; None if disks do not tell.
+    """Count the records that the new leader may lack; None if disks do not tell.
 
     Kafka elects any of the live ones (`PartitionChangeBuilder.electAnyLeader`): the worst
     counts. Without the disk of a broker that had all records, others may have been acknowledged.

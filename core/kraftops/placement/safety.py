@@ -35,7 +35,7 @@ class Danger(NamedTuple):
 def dangers(
     placement: Placement, stopping: Collection[int], min_isr: Mapping[str, MinIsr]
 ) -> list[Danger]:
-    """Return the partitions for which stopping all these brokers at once is no longer safe.
+    """Find partitions that fall under their min ISR, or go offline, if these brokers all stop.
 
     Partitions that have none of the brokers in sync are not changed by the stop. A partition
     with fewer replicas than its min ISR needs all of them.
@@ -52,7 +52,7 @@ def dangers(
 def new_dangers(
     placement: Placement, stopping: Collection[int], min_isr: Mapping[str, MinIsr]
 ) -> list[Danger]:
-    """Return the dangers of a stop that are not there now.
+    """Find the dangers that a stop adds to those that are there now.
 
     A partition without a leader is offline already: its ISR has the last replica in sync, which is
     down (`PartitionChangeBuilder` keeps it). Brokers that are fenced are down, too.

@@ -47,7 +47,6 @@ class Spread:
         self._lower = self._mean = self._upper = 0.0
 
     def largest_first(self, slot: Slot) -> tuple[int, Slot]:
-        """Return the key of an order in which the largest replicas are placed first."""
         return -self._size(slot), slot
 
     def replace(self, slot: Slot) -> None:
@@ -132,7 +131,7 @@ class Spread:
         return has_moved
 
     def _byte_step(self, start: int, slots: Iterable[Slot]) -> tuple[Slot, int] | None:
-        """Return the best move from a broker that makes bytes more even; None without one."""
+        """Find the best move from a broker that makes bytes more even; None without one."""
         largest_first = sorted(slots, key=self.largest_first)
         by_rack: dict[str | None, list[Slot]] = {}  # those that a rack can have
         for other in sorted(self.allowed, key=lambda broker: (self.bytes[broker], broker)):
@@ -160,7 +159,7 @@ class Spread:
         )
 
     def _level_step(self, start: int, slots: Iterable[Slot]) -> tuple[Slot, int] | None:
-        """Return a move to a broker with two replicas fewer that keeps bytes about even.
+        """Find a move to a broker with two replicas fewer that keeps bytes about even.
 
         No chain over a third broker: it would copy more than even numbers are worth.
         """
@@ -200,13 +199,12 @@ class Spread:
         return racks.count(rack) < racks.count(here)  # which counts the replica itself
 
     def _best(self, brokers: Iterable[int], racks: Counter[str | None]) -> int:
-        """Return the broker with the fewest others in its rack, of these the least loaded."""
+        """Choose the broker with the fewest others in its rack, of these the least loaded."""
         return min(
             brokers, key=lambda b: (racks[self._racks.get(b)], self.bytes[b], self.loads[b], b)
         )
 
     def _racks_of_others(self, slot: Slot) -> Counter[str | None]:
-        """Return the number of the partition's other replicas by rack."""
         partition, position = slot
         return Counter(
             self._racks.get(broker)

@@ -71,7 +71,7 @@ class ClusterAccess(ClusterConnections):
         return now
 
     def settled(self) -> Placement:
-        """Return a placement in which partitions have the numbers of replicas that they have.
+        """Look until two placements agree about how many replicas partitions have.
 
         A broker that is behind the controllers shows replicas that were to be removed as if they
         stayed. So the first placement is one that was seen twice, and a partition that is not
@@ -115,7 +115,7 @@ class ClusterAccess(ClusterConnections):
         self._counts.update(counts)
 
     def _odd_counts(self, placement: Placement) -> list[TopicPartition]:
-        """Return the partitions that are not moving, and have another number of replicas."""
+        """List partitions at rest whose number of replicas is not what was seen first."""
         return [
             partition
             for partition, replicas in placement.partitions.items()
@@ -124,7 +124,7 @@ class ClusterAccess(ClusterConnections):
         ]
 
     def placement_for_plan(self) -> Placement:
-        """Return a settled placement with cordons, for which each broker is asked.
+        """Look, settled, also at cordons, for which each broker is asked.
 
         Before Kafka 4.3 (KIP-1066) a broker that is decommissioned has no cordon, only our mark.
         """
@@ -138,7 +138,7 @@ class ClusterAccess(ClusterConnections):
         return self.settled()
 
     def metadata(self) -> MetadataImage | None:
-        """Return the image of the metadata log as it is now; None without controllers.
+        """Follow the metadata log; None if the user named brokers only.
 
         Raises:
             WireError: no controller answers, or it is not permitted.
@@ -146,7 +146,7 @@ class ClusterAccess(ClusterConnections):
         return None if self.controllers is None else self.image()
 
     def fresh_placements(self) -> list[Placement]:
-        """Return the placement in a log that is read anew, or as each unfenced broker knows it.
+        """Read the log anew, or ask every unfenced broker how it sees the placement.
 
         One of them is current, even if a broker is behind; errors as `placement`.
         """
@@ -183,7 +183,7 @@ class ClusterAccess(ClusterConnections):
         return self.patiently(lambda: act(self, self.placement(), *args, **values))
 
     def broker_configs(self, placement: Placement) -> dict[int, dict[str, ConfigValue]]:
-        """Return the brokers' own dynamic values; errors as `placement`.
+        """Ask for brokers' dynamic values, which hide server.properties; errors as `placement`.
 
         The controllers know those of all brokers. Otherwise each unfenced broker is asked.
         """
@@ -198,7 +198,7 @@ class ClusterAccess(ClusterConnections):
         }
 
     def marks(self) -> dict[str, Mark]:
-        """Return the marks of operations by key; errors as `placement`."""
+        """Ask for marks, by the configuration key that holds each; errors as `placement`."""
         if self.controllers is not None:
             return marks_in_image(self.image())
         return self.ask(ask_marks)
@@ -226,7 +226,7 @@ class ClusterAccess(ClusterConnections):
         self.ask(alter_configs, _BROKER, {DEFAULTS: changes})
 
     def placement_before(self, mark: Mark) -> Placement | None:
-        """Return the placement before an operation began.
+        """Replay the log to the moment before an operation began.
 
         None without controllers, or if their log does not reach back so far; errors as
         `placement`.
@@ -251,7 +251,7 @@ class ClusterAccess(ClusterConnections):
         return bool(history(live.names, subject, new_image=live.image.empty))
 
     def config_of(self, broker: int, keys: Sequence[str] | None = None) -> dict[str, ConfigValue]:
-        """Return the values of a running broker, of the *keys* that it has; errors as `ask`."""
+        """Ask a running broker for all values, or those of *keys*; errors as `ask`."""
         name = str(broker)
         return self.ask_broker(broker, describe_configs, _BROKER, [name], keys).get(name, {})
 
@@ -293,7 +293,7 @@ def in_parts(things: Sequence[T]) -> Iterator[Sequence[T]]:
 
 
 def _lists(placement: Placement) -> dict[TopicPartition, tuple[int, ...]]:
-    """Return the replicas of partitions that are not moving."""
+    """Map partitions that are not in flight to their replicas, in the order of preference."""
     return {
         partition: replicas.replicas
         for partition, replicas in placement.partitions.items()

@@ -50,7 +50,7 @@ class CopyState:
 
 
 def copies_of(moving: Mapping[TopicPartition, Replicas]) -> list[Copy]:
-    """Return the copies of reassignments that are not in sync yet."""
+    """Pair each partition in flight with the brokers that join it and are not in its ISR."""
     return [
         (partition, broker)
         for partition, replicas in moving.items()
@@ -86,7 +86,7 @@ def look_at_copies(
 
 
 def copies_between(broker: int, directories: Sequence[LogDirectory], source: str) -> CopyState:
-    """Return the copies of replicas of a broker out of a log directory into others."""
+    """Measure replicas on their way out of log directory *source*, in bytes."""
     original = next(
         (directory for directory in directories if directory.path == source), LogDirectory(source)
     )
@@ -184,7 +184,7 @@ class CopyMeter:
 
 
 def copied_between(older: CopyState, newer: CopyState) -> int:
-    """Return the bytes that were copied between two states; a copy that has ended has all."""
+    """Sum bytes copied between two states; a copy that has ended counts whole."""
     copied = 0
     for copy, size in older.copied.items():
         if copy in newer.copied:

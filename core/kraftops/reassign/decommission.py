@@ -43,7 +43,7 @@ class Decommission:
     planned: dict[TopicPartition, Move] | None = None
 
     def plan(self, placement: Placement) -> Plan:
-        """Return the moves that are left; partitions in flight, or stranded, are left out."""
+        """Plan what has yet to move; partitions in flight, or stranded, are left out."""
         if self.planned is not None:
             return Plan(moves_of_file(placement, self.planned), [])
         stranded = stranded_on(placement, self.brokers)
@@ -116,7 +116,7 @@ def is_leaving(replicas: Replicas, brokers: frozenset[int]) -> bool:
 
 
 def stranded_on(placement: Placement, brokers: frozenset[int]) -> dict[TopicPartition, Replicas]:
-    """Return the partitions that only brokers that leave and are down have in sync.
+    """Find partitions whose whole ISR is brokers that leave and are down.
 
     They have no leader to copy from: no other broker may be elected (KIP-841).
     """
@@ -341,7 +341,7 @@ def _check_unknown(access: ClusterAccess, placement: Placement, brokers: frozens
 
 
 def _voters(access: ClusterAccess) -> frozenset[int]:
-    """Return the ids of the controllers that vote; none if the user may not see them."""
+    """Ask who votes; without permission none, with a note to the user."""
     try:
         quorum = access.patiently(access.ask, describe_quorum)
     except AnswerError as error:

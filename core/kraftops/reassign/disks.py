@@ -14,7 +14,7 @@ from kraftops.wire.admin.log_dirs import REPLICA_NOT_AVAILABLE, alter_log_dirs, 
 
 
 def disks_of(access: ClusterAccess, placement: Placement) -> Disks:
-    """Return the log directories of all brokers that run; none if the user may not see them.
+    """Ask all running brokers for log directories; without permission there are none.
 
     Raises:
         WireError: a broker cannot be asked.

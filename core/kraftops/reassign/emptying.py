@@ -25,7 +25,7 @@ from kraftops.wire.admin.log_dirs import ask_log_dirs
 def source_and_targets(
     directories: Sequence[LogDirectory], source: str, targets: Collection[str]
 ) -> tuple[LogDirectory, list[LogDirectory]]:
-    """Return the directory to empty, and those that take its replicas, by default all others.
+    """Check the directory to empty and its *targets*, by default all others that take replicas.
 
     Raises:
         KraftopsError: the broker has no such directory.
@@ -144,7 +144,7 @@ def _progress(
 
 
 def _after_copies(target: LogDirectory, source: LogDirectory) -> LogDirectory:
-    """Return a directory with the room that is left when what is on its way has come."""
+    """Subtract from a directory's room what has yet to arrive there."""
     rest = sum(
         max(source.replicas[name].size - replica.size, 0)
         for name, replica in target.coming.items()

@@ -21,6 +21,6 @@ Report = Callable[[Event], None]
 
 
 def events(*facts: Field) -> Field:
-    """Return the field of a command's events, with the *facts* that they have for programs."""
+    """Define a command's list of events in JSON, each with these *facts*."""
     step = (text("event", "name of the step"), text("text", "the step in words"), *facts)
     return parts("events", "what was done and waited for", step, may_be_missing=True)

@@ -141,7 +141,7 @@ def _host() -> str:
 
 
 def parse_mark(key: str) -> Mark | None:
-    """Return the mark in a key; None if it is not a mark of ours."""
+    """Read a configuration key, also of older versions of ours; None if it is not a mark."""
     if key in _OLD_KEYS:
         kind, part = _OLD_KEYS[key]
         return Mark(kind, None, Part(part) if part else None)
@@ -174,7 +174,7 @@ def marks_in(keys: Iterable[str]) -> dict[str, Mark]:
 
 
 def begin_mark(mark: Mark, keys: Iterable[str]) -> tuple[Mark, list[ConfigChange]]:
-    """Return the mark of an operation that begins, or goes on, and the changes that set it.
+    """Set the mark of an operation that begins, or goes on.
 
     What a mark of the same operation has from the first run stays: its time, and the number of
     partitions. Marks of several brokers, some of which are others, are kept for those.
@@ -193,7 +193,7 @@ def begin_mark(mark: Mark, keys: Iterable[str]) -> tuple[Mark, list[ConfigChange
 
 
 def end_marks(kind: str, brokers: Collection[int], keys: Iterable[str]) -> list[ConfigChange]:
-    """Return the changes that remove the marks of an operation; of other brokers they stay."""
+    """Remove the marks of an operation on these brokers; one that has others too keeps those."""
     return [
         change
         for key, mark in marks_in(keys).items()

@@ -16,7 +16,7 @@ from kraftops.wire.admin.configs import DEFAULTS, ResourceType
 def min_isr_of_topics(
     access: ClusterAccess, placement: Placement, default: int | None
 ) -> dict[str, MinIsr]:
-    """Return the min ISR by topic.
+    """Ask for the min ISR of topics; where it is not set, a default counts.
 
     A broker tells it with its own default. The metadata log has no defaults of server.properties:
     without brokers, *default* stands for them, and without that, Kafka's own.
@@ -37,7 +37,7 @@ def min_isr_of_topics(
 def logged_min_isr(
     image: MetadataImage, topics: Iterable[str], default: int | None = None
 ) -> dict[str, MinIsr]:
-    """Return the min ISR of topics by a metadata log; *default* as above.
+    """Read the min ISR of topics from a metadata log; *default* as above.
 
     The log has the default of the whole cluster, if there is one.
 
@@ -56,7 +56,7 @@ def logged_min_isr(
 def min_isr_by(
     values: Mapping[str, str], topics: Iterable[str], default: int | None = None
 ) -> dict[str, MinIsr]:
-    """Return the min ISR of topics, from the texts that are set."""
+    """Parse texts by topic; one that is missing or not a number has the default."""
     fallback = MinIsr(default) if default else MinIsr(ASSUMED_MIN_ISR, is_assumed=True)
     numbers = {topic: parse_integer(values.get(topic, ""), 32) for topic in topics}
     return {

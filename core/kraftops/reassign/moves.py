@@ -140,7 +140,7 @@ class Mover:
     def _sizes_for(
         self, placement: Placement, moves: Sequence[Move]
     ) -> Mapping[TopicPartition, int]:
-        """Return the sizes of partitions: 0 for those that are unknown, asked once."""
+        """Ask for sizes in bytes, once; a partition that no disk shows has 0."""
         if self._sizes is None or any(move.partition not in self._sizes for move in moves):
             disks = directories_of(self._access, placement, dict.fromkeys(placement.brokers))
             self._has_choice = any(len(directories) > 1 for directories in disks.values())
@@ -335,7 +335,7 @@ def progress(placement: Placement, waiting: int, meter: CopyMeter) -> Event:
 
 
 def stalled(meter: CopyMeter, obstacles: Sequence[Obstacle]) -> KraftopsError:
-    """Return the error that ends a run in which nothing has moved for too long."""
+    """End a run in which nothing has moved for too long, with what stands in the way."""
     reasons = "; ".join(obstacle.text for obstacle in obstacles)
     span = span_text(round(meter.still_seconds) * 1000)
     return KraftopsError(

@@ -62,7 +62,7 @@ def obstacles_of(
 def _cause(
     placement: Placement, copy: Copy, replicas: Replicas, pace: Pace, too_slow: Mapping[int, str]
 ) -> tuple[str, str] | None:
-    """Return the code and the text of what a copy waits for; None while it goes on."""
+    """Find the code and the words of what a copy waits for; None while it goes on."""
     broker = copy[1]
     if replicas.leader < 0:
         return NO_LEADER, "the partition has no leader to copy from"

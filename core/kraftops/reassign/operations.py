@@ -145,7 +145,7 @@ class Operation:
 def operations_of(
     placement: Placement, marks: Iterable[Mark], configs: Configs, throttles: Throttles | None
 ) -> list[Operation]:
-    """Return the operations in a cluster: ours first, in the order in which they began.
+    """Join marks, reassignments and throttles: our operations first, the oldest at the top.
 
     A reassignment that takes replicas off brokers of a decommission is taken to be part of it; all
     others to be part of an operation of ours that is about the whole cluster, if there is one: a
@@ -199,7 +199,7 @@ def _is_of(operation: Operation, broker: int, mark: Mark) -> bool:
 def _with_moves(
     placement: Placement, operation: Operation, rest: dict[TopicPartition, Replicas]
 ) -> Operation:
-    """Return an operation with its reassignments, which are taken from the *rest*."""
+    """Take an operation's reassignments out of the *rest*, which is changed."""
     if operation.kind in (DRAIN, MOVE_DIRS):
         return operation
     if operation.kind == RESTART:
@@ -277,7 +277,7 @@ def operations_under_way(access: ClusterAccess, placement: Placement) -> list[Op
 def _with_directories(
     access: ClusterAccess, operation: Operation
 ) -> tuple[Operation, CopyState | None]:
-    """Return an operation between directories with its copies, if their broker tells them."""
+    """Measure copies between directories, if their broker answers."""
     if not operation.directories:
         return operation, None
     broker, source = operation.brokers[0], operation.directories[0]

@@ -25,7 +25,7 @@ KEYS = {
 
 
 def marked_changes(keys: Iterable[str], mark: Mark, value: str) -> list[ConfigChange]:
-    """Return the changes that make the setting of a mark's part, among the *keys* of a broker."""
+    """Set a value and its mark together; older marks of the part in *keys* go."""
     assert mark.part
     older = keys_of(keys, mark.part)  # also those of an operation of another kind
     return [

@@ -30,7 +30,7 @@ class Steered(NamedTuple):
 
 
 def named(operations: Sequence[Operation], names: Sequence[str]) -> list[Operation]:
-    """Return the operations with these names.
+    """Choose operations by name, in the order of *names*.
 
     Raises:
         KraftopsError: there is no such operation.

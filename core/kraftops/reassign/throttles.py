@@ -57,7 +57,7 @@ class Throttles:
 
 
 def find_throttles(access: ClusterAccess, placement: Placement) -> Throttles:
-    """Return the throttles that are set.
+    """Ask for rates and lists of throttled replicas, and which of them we have set.
 
     Raises:
         WireError: a broker cannot be asked.
@@ -80,13 +80,13 @@ def throttled_by_others(configs: Mapping[int, Mapping[str, ConfigValue]]) -> lis
 
 
 def rate_in(values: Mapping[str, ConfigValue], part: Part = Part.THROTTLE) -> int | None:
-    """Return the lowest rate that a broker's own configuration sets; None without a throttle."""
+    """Take the lowest of a broker's own rates, in bytes/s; None without a throttle."""
     rates = [parse_integer(values[key].value or "", 64) for key in KEYS[part] if key in values]
     return min((rate for rate in rates if rate is not None), default=None)
 
 
 def rates_of_brokers(access: ClusterAccess, placement: Placement) -> dict[int, int]:
-    """Return the rates of the brokers that have a throttle; errors as `find_throttles`."""
+    """Ask for rates in bytes/s, where there are any; errors as `find_throttles`."""
     configs = access.broker_configs(placement)
     rates = {broker: rate_in(values) for broker, values in configs.items()}
     return {broker: rate for broker, rate in rates.items() if rate is not None}
@@ -208,7 +208,7 @@ def _marked(configs: Mapping[int, Mapping[str, ConfigValue]]) -> frozenset[int]:
 
 
 def _topic_lists(access: ClusterAccess, placement: Placement) -> dict[str, dict[str, ConfigValue]]:
-    """Return the lists of throttled replicas that are set, by topic and key."""
+    """Ask for lists of throttled replicas that are not empty, by topic and key."""
     lists = {
         topic: {key: entry for key, entry in values.items() if entry.is_dynamic and entry.value}
         for topic, values in access.topic_configs(placement, (_LEADERS, _FOLLOWERS)).items()
@@ -217,14 +217,14 @@ def _topic_lists(access: ClusterAccess, placement: Placement) -> dict[str, dict[
 
 
 def _entries(config: ConfigValue) -> list[str]:
-    """Return the entries `PARTITION:BROKER` of a list; or `*`, for all."""
+    """Split a list into `PARTITION:BROKER`; `*` stands for all."""
     return (config.value or "").split(",")
 
 
 def _owner(
     access: ClusterAccess, placement: Placement, ours: Collection[int]
 ) -> Callable[[str], bool]:
-    """Return the function that tells whether an entry of a list is ours."""
+    """Make a test whether we have set an entry of a list."""
     marked = {str(broker) for broker in ours}
     asked = {*map(str, placement.running)}
     sees_all = access.controllers is not None or not ours

@@ -26,7 +26,7 @@ def next_moves(
     sizes: Mapping[TopicPartition, int],
     window: Window,
 ) -> list[Move]:
-    """Return the moves that may begin beside those in flight.
+    """Choose the moves that may begin beside those in flight, in the order to begin them.
 
     Brokers that get the fewest bytes come first, and of their moves the largest: begun last, it
     alone would be waited for. A broker that gets nothing may always get one move, also one larger

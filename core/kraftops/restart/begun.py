@@ -31,7 +31,7 @@ class Begun(NamedTuple):
 
 
 def begun_in(keys: Iterable[str]) -> dict[int, Begun]:
-    """Return the nodes whose restart has begun, by the keys of a configuration."""
+    """Join the chunks of each node's mark, which one configuration key could not hold."""
     chunks: dict[int, dict[int, str]] = defaultdict(dict)
     for key in keys:
         if match := _KEY.fullmatch(key):

@@ -58,7 +58,7 @@ class View(NamedTuple):
 
 
 def decide(view: View) -> Step:
-    """Return the next step: nodes that have begun come back before others begin."""
+    """Decide the next step: nodes that have begun come back before others begin."""
     begun = [*view.begun]
     waiting = [node for node in begun if not has_restarted(view, node)]
     if to_stop := tuple(node for node in waiting if node not in view.hooked):
@@ -101,7 +101,7 @@ def why_not_back(view: View, node: int) -> str | None:
 
 
 def _behind(placement: Placement, broker: int) -> list[TopicPartition]:
-    """Return the partitions that a broker could have in sync or lead, and does not yet.
+    """List partitions that a broker could have in sync or lead, and does not yet.
 
     Nobody can copy a partition without a leader whose last replica in sync is another one.
     """

@@ -28,7 +28,7 @@ class Hook:
     seconds: float
 
     def command(self, node: Node) -> str:
-        """Return the command for a node; other braces are the shell's."""
+        """Fill in the template's placeholders, each quoted; other braces are the shell's."""
         values = {"id": node.node_id, "host": node.host, "role": node.roles, "rack": node.rack}
         return _PLACEHOLDER.sub(
             lambda match: shlex.quote(str(values[match[1]] or "")), self.template

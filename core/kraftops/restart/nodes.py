@@ -35,7 +35,7 @@ class Node(NamedTuple):
 
 
 def nodes_in(image: MetadataImage) -> dict[int, Node]:
-    """Return the nodes that have registered, by id.
+    """Join brokers and controllers that have registered: one node may be both.
 
     Raises:
         KraftopsError: a source cannot be read any more.
@@ -56,7 +56,7 @@ def nodes_in(image: MetadataImage) -> dict[int, Node]:
 
 
 def chosen(nodes: Mapping[int, Node], ids: Collection[int], role: str | None) -> dict[int, Node]:
-    """Return the nodes with these ids, or all, that have a role.
+    """Choose nodes by id and role; without *ids* all, without *role* both.
 
     Raises:
         KraftopsError: an id is not registered, as controllers before metadata.version 3.7:

@@ -321,7 +321,7 @@ class Rolling:
         time.sleep(_PAUSE_SECONDS)
 
     def _failed(self, view: View) -> dict[int, list[str]]:
-        """Return the failed log directories of brokers that have restarted and run."""
+        """Ask brokers that have restarted for directories that failed at the start."""
         access, failed = self._access, {}
         for node in view.begun:
             if has_restarted(view, node) and view.placement.is_running(node):

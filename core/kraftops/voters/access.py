@@ -49,11 +49,11 @@ class QuorumAccess:
         return self.cluster.patiently(self.ask, describe_quorum)
 
     def quorum(self) -> Quorum:
-        """Return the quorum, with the voters that are up and caught up; errors as `describe`."""
+        """Look until every voter has caught up, or for two seconds; errors as `describe`."""
         return look(self.describe)
 
     def image(self) -> MetadataImage:
-        """Return the metadata, read from the controllers that are given, or that a broker names.
+        """Follow the metadata log, from the controllers that are given, or that a broker names.
 
         Raises:
             WireError: they cannot be reached, or it is not permitted.
@@ -84,7 +84,7 @@ class QuorumAccess:
         }
 
     def listeners_of(self, quorum: Quorum) -> dict[int, frozenset[Address]]:
-        """Return the addresses of controllers by id: voters, and by the log others that were."""
+        """Map ids to addresses: of voters, and of others that have registered in the log."""
         listeners = {node: [*points] for node, points in quorum.info.listeners.items()}
         with suppress(WireError):
             image = self.image()
@@ -114,7 +114,7 @@ class QuorumAccess:
 
 
 def listeners_in(image: MetadataImage | None, node: int) -> list[Listener]:
-    """Return the listeners with which a controller has registered; none without a registration.
+    """Read the listeners of a controller's registration (KIP-919); none without one.
 
     Raises:
         KraftopsError: a source cannot be read any more.

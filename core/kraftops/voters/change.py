@@ -244,7 +244,7 @@ class VoterChanges:
         self.report(Event("added", f"controller {node} votes: {_directory(replica)}", {"id": node}))
 
     def _listeners_of(self, node: int) -> Sequence[Listener]:
-        """Return the listeners of a new voter; it registers them soon after its start.
+        """Wait for a new voter to register its listeners; an option can name them.
 
         Raises:
             KraftopsError: it has none, or they cannot be read.

@@ -36,7 +36,7 @@ def require_leader(access: ClusterAccess) -> None:
 
 
 def without_leader(access: ClusterAccess, error: WireError) -> tuple[str, Mapping[str, str]]:
-    """Return a sentence about the *error* of a leader that does not answer, and who answers how.
+    """Say which controllers answer although no leader does, and what each answers.
 
     Raises:
         WireError: no server answers at all, so that nothing is known.

@@ -37,7 +37,7 @@ class Quorum:
         )
 
     def later(self, info: QuorumInfo) -> Quorum:
-        """Return the quorum of a later answer, with the same first look if the leader is the same.
+        """Keep the first look's time for the same leader: another one has another clock.
 
         Another leader has another clock.
         """
@@ -53,7 +53,7 @@ class Quorum:
         return next((voter for voter in self.info.voters if voter.node_id == node), None)
 
     def observers(self, node: int) -> list[ReplicaState]:
-        """Return the directories with which a node observes, those that fetch now.
+        """List the directories with which a node observes, those that fetch now.
 
         A leader lists an observer for five minutes after its last fetch
         (LeaderState.OBSERVER_SESSION_TIMEOUT_MS).
@@ -68,7 +68,7 @@ class Quorum:
 
 
 def leader_time(info: QuorumInfo) -> int:
-    """Return the leader's time of its answer, in ms: a leader has always caught up just now."""
+    """Take the leader's time of its answer, in ms: it has always caught up just now itself."""
     return max((v.caught_up_at for v in info.voters if v.node_id == info.leader), default=-1)
 
 
@@ -81,7 +81,7 @@ def voter_keys(info: QuorumInfo) -> set[tuple[int, bytes | None]]:
 
 
 def look(describe: Callable[[], QuorumInfo]) -> Quorum:
-    """Return the quorum when all voters have caught up since now, or after two seconds.
+    """Ask until all voters have caught up since the first answer, at most two seconds.
 
     A voter that has just been killed looks caught up in a single answer. Errors as *describe*.
     """

@@ -97,7 +97,7 @@ class ClusterConnections:
         self._connected()
 
     def connect(self) -> Connection:
-        """Return a new connection to the first of the endpoints that answers.
+        """Connect anew to the first of the endpoints that answers.
 
         Raises:
             WireError: none does.
@@ -108,7 +108,7 @@ class ClusterConnections:
         return connect(endpoints.bootstrap, endpoints.settings, deadline, kind)
 
     def connect_to(self, address: Address, deadline: Deadline | None = None) -> Connection:
-        """Return a connection to another node of the cluster, by default with this deadline.
+        """Connect to another node of the cluster, by default with the cluster's deadline.
 
         Raises:
             WireError: it does not answer.
@@ -125,7 +125,7 @@ class ClusterConnections:
         return _checked(connection, self.endpoints, with_fenced=with_fenced)
 
     def live_image(self) -> LiveImage:
-        """Return the metadata as it is now, by controllers that are given or a broker names.
+        """Follow the metadata log, by controllers that are given or a broker names.
 
         The log is read once, and then followed; anew only after an error.
 
@@ -146,7 +146,7 @@ class ClusterConnections:
         return self._image
 
     def image(self) -> MetadataImage:
-        """Return the image of the metadata log; errors as `live_image`."""
+        """Take the present image of `live_image`; errors as there."""
         return self.live_image().image
 
     def ask(
@@ -212,7 +212,7 @@ class ClusterConnections:
             time.sleep(PAUSE)
 
     def named_controllers(self) -> Endpoints:
-        """Return the voters that a broker names since Kafka 3.9 (KIP-853, DescribeQuorum v2).
+        """Ask a broker for the voters' addresses: since Kafka 3.9 (KIP-853, DescribeQuorum v2).
 
         Raises:
             WireError: it names none, or errors as `ask`.
@@ -268,13 +268,13 @@ class ClusterConnections:
             )
 
     def deadline_for(self, settings: Settings) -> Deadline:
-        """Return the deadline of a request that begins now."""
+        """Begin the time of a request, which ends with the deadline of the whole at the latest."""
         if self.deadline is None:
             return Deadline(settings.timeout)
         return self.deadline.within(settings.timeout)
 
     def _connected(self) -> Connection:
-        """Return the connection to a broker; a new one comes with the addresses of all brokers."""
+        """Connect to a broker, which also tells where the others are if it fails later."""
         if self._connection is None:
             endpoints = self.endpoints
             bootstraps = {bootstrap.address: bootstrap for bootstrap in endpoints.bootstrap}
@@ -309,7 +309,7 @@ class ClusterConnections:
 def _checked(
     connection: Connection, endpoints: Endpoints, *, with_fenced: bool = False
 ) -> ClusterNodes:
-    """Return the nodes of the cluster, whose id must be the expected one."""
+    """Ask for the nodes, and refuse a cluster with another id than the user expects."""
     cluster = describe_cluster(connection, with_fenced=with_fenced)
     if endpoints.cluster_id not in (None, cluster.cluster_id):
         raise other_cluster(connection.address, cluster.cluster_id, endpoints.cluster_id)

@@ -66,13 +66,12 @@ class Work:
         return table_text(self.terminal.console, table_of(fields, things))
 
     def first_of(self, fields: Sequence[Field], things: Sequence[object]) -> str:
-        """Return a table of the first things, and how many more there are."""
         more = len(things) - _SHOWN
         text = self.table(fields, things[:_SHOWN])
         return f"{text}and {more} more\n" if more > 0 else text
 
     def look(self) -> tuple[Placement, Disks]:
-        """Return a settled placement for a plan, and the log directories of the brokers."""
+        """Wait until the placement is settled, then ask for log directories."""
         placement = self.access.patiently(self.access.placement_for_plan)
         return placement, disks_of(self.access, placement)
 
@@ -99,7 +98,7 @@ class Work:
 
 
 def access_of(terminal: Terminal, options: AccessOptions, *, needs_brokers: bool) -> ClusterAccess:
-    """Return the access to a cluster; nothing is connected yet.
+    """Read addresses and client properties; the first request connects.
 
     Raises:
         UsageError: no addresses are given, or an address is invalid.
@@ -130,7 +129,7 @@ def access_of(terminal: Terminal, options: AccessOptions, *, needs_brokers: bool
 def cluster_command(
     options: type[AccessOptions], *, needs_brokers: bool = True, **attributes: Any
 ) -> Callable[[Callable[[Work, Any], int]], click.Command]:
-    """Return a decorator that makes a function a subcommand that works on a cluster.
+    """Make a subcommand of a function that works on a cluster, and close it at the end.
 
     With *needs_brokers*, one is connected first, so that wrong addresses fail at once.
     """
@@ -153,7 +152,7 @@ def cluster_command(
 
 
 def limits_of(placement: Placement, options: NewPlanOptions, disks: Disks) -> Limits:
-    """Return the limits of a plan, with the sizes of the partitions on these disks.
+    """Check what options exclude or allow against the cluster, and take sizes from *disks*.
 
     Raises:
         KraftopsError: a topic that is excluded does not exist, or a broker of --to.

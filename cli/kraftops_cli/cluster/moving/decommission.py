@@ -289,7 +289,7 @@ def _moves_back(planned: Mapping[TopicPartition, Move], now: Placement) -> list[
 
 
 def _moved_away(work: Work, before: Placement, brokers: frozenset[int]) -> list[TopicPartition]:
-    """Return the partitions whose replicas have been moved away from brokers since *before*."""
+    """Look once more, settled, and list what brokers had *before*; deleted topics are left out."""
     now = work.access.patiently(work.access.settled)
     return [
         partition

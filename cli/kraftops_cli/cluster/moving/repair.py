@@ -98,7 +98,7 @@ class _Task:
 
 
 def _copies(access: ClusterAccess, names: Sequence[str]) -> Sequence[ComparedCopy]:
-    """Return the copies of partitions on disks.
+    """Compare the copies on disks, in archives or in directories, which stay as they are.
 
     Raises:
         KraftopsError: a disk cannot be read, or is of another cluster.
@@ -121,7 +121,7 @@ def _copies(access: ClusterAccess, names: Sequence[str]) -> Sequence[ComparedCop
 def _lost(
     placement: Placement, brokers: Collection[int], disks: Disks, facts: MetadataFacts
 ) -> dict[int, frozenset[TopicPartition]]:
-    """Return the partitions whose replicas are lost, by broker.
+    """List what each broker lost: all with the broker, else what lay in a failed directory.
 
     Raises:
         KraftopsError: a broker never was, as far as the cluster knows.
@@ -145,7 +145,7 @@ def _lost(
 
 
 def _electable(plan: Repair, placement: Placement, texts: Sequence[str]) -> list[TopicPartition]:
-    """Return the partitions that options name for an unclean election.
+    """Check that only an unclean election can give the named partitions a leader.
 
     Raises:
         KraftopsError: a partition does not exist.
@@ -243,7 +243,7 @@ def outcomes_of(
     lost: set[TopicPartition],
     elected: Collection[TopicPartition] | None,
 ) -> list[RepairedPartition]:
-    """Return the outcomes of partitions that had *lost* replicas, by the plan that is left.
+    """Tell what a repair did to each partition that had *lost* replicas and still exists.
 
     Without *elected* ones, nothing has been done yet.
     """
@@ -269,7 +269,7 @@ def _ids(brokers: Sequence[int]) -> str | None:
 
 
 def stake_text(leaderless: Sequence[Leaderless]) -> str:
-    """Return the number of records that elections may lose; "unknown" if one is."""
+    """Sum the records that elections may lose; `unknown` if one of them is."""
     stakes = [partition.at_stake for partition in leaderless]
     return "unknown" if None in stakes else f"{sum(filter(None, stakes)):,}"
 

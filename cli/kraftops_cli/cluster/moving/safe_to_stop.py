@@ -62,7 +62,7 @@ def safe_to_stop(work: Work, options: StopOptions) -> int:
 
 
 def _quorum(access: ClusterAccess, nodes: Collection[int]) -> VoterSet | None:
-    """Return the voters, those that are up and caught up; None if the user may not see them."""
+    """Ask who votes and is caught up; without a voter among *nodes*, all count as caught up."""
     controllers = QuorumAccess(access)
     try:
         require_leader(access)
@@ -78,7 +78,7 @@ def _quorum(access: ClusterAccess, nodes: Collection[int]) -> VoterSet | None:
 
 
 def stop_text(work: Work, answer: StopAnswer) -> str:
-    """Return the answer about the nodes that are named, or a table of all."""
+    """Answer for the nodes that were named, else with a table of all."""
     stop = answer.asked
     if stop is None:
         return work.table(NODE, answer.rows()) or "no nodes\n"

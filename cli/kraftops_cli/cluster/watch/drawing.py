@@ -33,7 +33,7 @@ _TIME_WIDTH = 10  # of HH:MM:SS and two blanks
 def frame(
     state: ScreenState, console: Console, size: tuple[int, int], *, now: int, has_keys: bool
 ) -> tuple[list[str], ScreenState]:
-    """Return the lines of a frame, and the state with the number of brokers in it.
+    """Draw a frame; keys that page need the number of brokers that fit, which the state keeps.
 
     Args:
         state: What is drawn.
@@ -92,7 +92,7 @@ def _head(state: ScreenState, console: Console, columns: int, now: int) -> Itera
 
 
 def _title(cluster: ClusterDescription, columns: int) -> str:
-    """Return the facts about a cluster that fit into one line, the most important ones first."""
+    """Put as many facts as fit into one line, the most important ones first."""
     lag = cluster.snapshot_lag
     facts = [
         f"cluster {escaped(cluster.cluster_id or '-')}",
@@ -201,7 +201,7 @@ def _broker_lines(
 def _happening_lines(
     happenings: Sequence[Happening], console: Console, columns: int, most: int
 ) -> list[str]:
-    """Return the newest, the last one last, as *most* lines below an empty one."""
+    """Draw the newest *most*, the last one last, below an empty line."""
     lines = [
         f"{console.painted(_clock(happening.time), 'muted')}  "
         + console.painted(

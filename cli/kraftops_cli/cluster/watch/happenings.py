@@ -173,7 +173,7 @@ _COUNTED: dict[Kind, str] = {
 
 
 def past_happenings(names: Sequence[str], now: int, budget: Budget = USUAL) -> list[Happening]:
-    """Return the incidents and the counts of changes of the last hour, in order of time.
+    """Read the last hour of the log: its incidents and counts of changes, oldest first.
 
     Args:
         names: the files of the metadata log.

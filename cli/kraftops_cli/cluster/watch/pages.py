@@ -25,7 +25,7 @@ class Page(NamedTuple):
 
 
 def page_of(subject: Subject, description: ClusterDescription) -> Page:
-    """Return the page of a subject.
+    """List what is known of a subject; most subjects need the metadata log, so controllers.
 
     Raises:
         KraftopsError: a source of the metadata cannot be read any more.

@@ -89,7 +89,7 @@ def with_description(state: ScreenState, description: ClusterDescription) -> Scr
 
 
 def with_trouble(state: ScreenState, trouble: Trouble) -> ScreenState:
-    """Return the state after a question without an answer; the first of several counts."""
+    """Note a question without an answer; of several in a row, only the first happened."""
     happened: tuple[Happening, ...] = ()
     if state.trouble is None:
         happened = (Happening(trouble.time, "bad", trouble.message),)
@@ -103,13 +103,13 @@ def with_trouble(state: ScreenState, trouble: Trouble) -> ScreenState:
 
 
 def with_note(state: ScreenState, happening: Happening) -> ScreenState:
-    """Return the state after a happening that no two descriptions tell, perhaps an earlier one."""
+    """Sort in a happening that no two descriptions tell; it may be older than the newest."""
     happenings = sorted((*state.happenings, happening), key=lambda latest: latest.time)
     return replace(state, happenings=tuple(happenings[-_MOST_HAPPENINGS:]))
 
 
 def shown_brokers(state: ScreenState) -> list[BrokerDescription]:
-    """Return the chosen brokers that the filter leaves, in the order that keys chose.
+    """Filter the chosen brokers, and sort them as keys chose; those without a value come last.
 
     Each word of the filter must be in the id, state, rack or release of a broker.
     """

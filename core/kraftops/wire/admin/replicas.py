@@ -58,7 +58,7 @@ def ask_placement(connection: Connection) -> Placement:
 
 
 def list_reassignments(connection: Connection) -> dict[TopicPartition, Replicas]:
-    """Return the partitions with a reassignment in flight, without ISR and leader.
+    """Ask for partitions in flight; the answer has replica lists, no ISR and no leader.
 
     Raises:
         WireError: the request fails.

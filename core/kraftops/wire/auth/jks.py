@@ -25,7 +25,7 @@ _DIGEST_SIZE = 20  # of SHA-1, at the end of a store (`JavaKeyStore`)
 
 
 def trusted_certificates(data: bytes, password: str | None) -> list[bytes]:
-    """Return the certificates (DER) of a store's trusted entries; keys are skipped.
+    """Parse certificates (DER) of trusted entries; keys are skipped.
 
     The digest is checked only with a password, as in Java.
 

@@ -26,7 +26,7 @@ _EXTENSION = "extension_"
 
 
 def token(sasl: Sasl, deadline: Deadline) -> str:
-    """Return a token.
+    """Read a token from a file, fetch it from an endpoint (client credentials), or make one.
 
     Raises:
         AuthError: no token is available; the message holds no secret.
@@ -45,7 +45,7 @@ def token(sasl: Sasl, deadline: Deadline) -> str:
 
 
 def extensions(sasl: Sasl) -> dict[str, str]:
-    """Return the SASL extensions (KIP-342) in the options of the login module."""
+    """Take the SASL extensions (KIP-342) from the options `extension_NAME` of the login."""
     return {
         name.removeprefix(_EXTENSION): value
         for name, value in sasl.login.options.items()
@@ -99,7 +99,7 @@ def _from_endpoint(sasl: Sasl, deadline: Deadline) -> str:
 
 
 def _context(sasl: Sasl) -> SSLContext | None:
-    """Return the TLS context for the endpoint; None for the system's.
+    """Trust the stores that properties name for the endpoint; None for the system's.
 
     Raises:
         ConfigError: a store cannot be opened.
@@ -122,7 +122,7 @@ _ENDPOINT_HINT = "check the URL, clientId, clientSecret and scope"
 
 
 def _unsecured(sasl: Sasl) -> str:
-    """Return an unsigned token, which only servers for tests accept."""
+    """Make an unsigned token, which only servers for tests accept (KIP-255)."""
     now = int(time.time())
     claims: dict[str, object] = {"iat": now, "exp": now + _LIFETIME}
     for name, value in sasl.login.options.items():

@@ -32,7 +32,7 @@ _ONE_LINE = re.compile(r"(-----BEGIN [A-Z0-9 ]+-----)(.*?)(-----END [A-Z0-9 ]+--
 
 
 def tls_context(tls: Tls, source: str) -> ssl.SSLContext:
-    """Return the TLS context of a client; *source* is the file that errors name.
+    """Load stores and limits for a client's sockets; *source* is the file that errors name.
 
     Raises:
         ConfigError: a store cannot be read or opened, or OpenSSL lacks a setting.
@@ -173,7 +173,7 @@ def _folded(pem: str) -> str:
 
 
 def _certificates(data: bytes, password: str | None) -> list[bytes]:
-    """Return the trusted certificates of a JKS or PKCS12 store, at least one, in DER."""
+    """Read trusted certificates (DER) from a JKS or PKCS12 store, which must have one."""
     if data.startswith(jks.MAGIC):
         encoded = jks.trusted_certificates(data, password)
     else:
@@ -204,7 +204,7 @@ def _pkcs12_pem(data: bytes, password: str | None) -> bytes:
 
 
 def _pkcs12(data: bytes, password: str | None) -> tuple[PrivateKeyTypes | None, list[Certificate]]:
-    """Return the private key and all certificates of a PKCS12 store, ours first."""
+    """Read a PKCS12 store; the certificate of the private key comes first."""
     if data.startswith(jks.JCEKS_MAGIC) or not data.startswith(b"\x30"):
         raise DecodeError("it is not a store of the kinds JKS, PKCS12 and PEM")
     try:

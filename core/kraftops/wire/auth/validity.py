@@ -16,7 +16,7 @@ class Validity(NamedTuple):
 
 
 def validities(store: bytes, password: str | None) -> list[Validity]:
-    """Return the certificates in a store of the kinds PEM and PKCS12.
+    """Read from when until when the certificates of a PEM or PKCS12 store hold.
 
     Raises:
         DecodeError: it is of another kind, or the password is wrong.

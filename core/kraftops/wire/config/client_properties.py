@@ -18,12 +18,12 @@ class ClientProperties:
     entries: Mapping[str, Property]
 
     def value(self, key: str, default: str = "") -> str:
-        """Return the value of a key without blanks around it."""
+        """Strip blanks, which Kafka ignores in most values; a missing key is *default*."""
         entry = self.entries.get(key)
         return entry.value.strip() if entry else default
 
     def raw_value(self, key: str) -> str | None:
-        """Return the value of a key with its blanks; None if the key is missing."""
+        """Keep blanks, which belong to a password; None if the key is missing."""
         entry = self.entries.get(key)
         return entry.value if entry else None
 
@@ -39,12 +39,11 @@ class ClientProperties:
         return self.error(key, f"{key} {self.value(key)} cannot be honoured here", hint)
 
     def invalid(self, key: str, reason: str) -> ConfigError:
-        """Return the error of an invalid value, in Kafka's words (ConfigException)."""
         return self.error(key, f"Invalid value {self.value(key)} for configuration {key}: {reason}")
 
 
 def read_properties(path: str) -> dict[str, Property]:
-    """Return the properties in a file.
+    """Read a file in the syntax of java.util.Properties, by key, with numbers of lines.
 
     Raises:
         ConfigError: it cannot be read.

@@ -17,7 +17,7 @@ _MAX_INT = 0x7FFFFFFF  # `Integer.MAX_VALUE`, the most of a key of the type INT
 
 
 def load_settings(path: str, warn: Callable[[str], None]) -> Settings:
-    """Return the settings in a file of client properties; call *warn* for each unknown key.
+    """Read a file of client properties; call *warn* for each key that clients do not have.
 
     Raises:
         ConfigError: it cannot be read, or has an invalid or unsupported value; the message holds
@@ -32,7 +32,7 @@ def load_settings(path: str, warn: Callable[[str], None]) -> Settings:
 
 
 def client_settings(properties: ClientProperties) -> Settings:
-    """Return the settings in client properties.
+    """Check the client properties that we honour; a missing one has Kafka's default.
 
     Raises:
         ConfigError: a value is invalid or unsupported; the message holds no secret.

@@ -26,7 +26,7 @@ class Login(NamedTuple):
 
 
 def parse_login(text: str) -> Login:
-    """Return the only login module in *text*.
+    """Parse a JAAS entry (`MODULE required KEY=VALUE …;`), of which there must be one.
 
     Raises:
         DecodeError: *text* is malformed; the message quotes nothing that may be a password.

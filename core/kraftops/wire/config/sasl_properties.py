@@ -25,7 +25,7 @@ _NO_MECHANISM = (
 
 
 def sasl_settings(properties: ClientProperties) -> Sasl:
-    """Return the mechanism and the login.
+    """Check mechanism (GSSAPI by default, as Kafka's) and login; both must fit.
 
     Raises:
         ConfigError: a value is missing, invalid or unsupported; the message holds no secret.
@@ -55,7 +55,7 @@ def sasl_settings(properties: ClientProperties) -> Sasl:
 
 
 def _login(properties: ClientProperties, mechanism: str) -> Login:
-    """Return the login of `sasl.jaas.config`, with the mechanism's login module."""
+    """Parse `sasl.jaas.config`; its module must be that of the mechanism."""
     module = LOGIN_MODULES[mechanism]
     is_named = bool(properties.value("sasl.mechanism"))
     text = properties.value("sasl.jaas.config")
@@ -80,7 +80,7 @@ def _login(properties: ClientProperties, mechanism: str) -> Login:
 
 
 def _token_tls(properties: ClientProperties, login: Login) -> Tls | None:
-    """Return the TLS settings for the token endpoint, None for the system's.
+    """Choose stores for the token endpoint; None trusts what the system trusts.
 
     Those of the login module's options win over those of the file.
 

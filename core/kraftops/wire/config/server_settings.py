@@ -19,7 +19,7 @@ _DEFAULT_MECHANISM = "GSSAPI"
 
 
 def controllers_of(properties: ClientProperties) -> list[Bootstrap]:
-    """Return the controllers in a server's configuration.
+    """Read the bootstrap servers of a dynamic quorum (KIP-853), else the voters.
 
     Raises:
         ConfigError: it names none.
@@ -36,7 +36,7 @@ def controllers_of(properties: ClientProperties) -> list[Bootstrap]:
 
 
 def controller_settings(properties: ClientProperties) -> Settings:
-    """Return the settings with which a server connects to its first controller listener.
+    """Take listener, protocol and login as a broker does to reach its first controller listener.
 
     Raises:
         ConfigError: there is no such listener, or a value is invalid or unsupported.
@@ -75,7 +75,7 @@ def _protocol(properties: ClientProperties, listener: str) -> str:
 def _client_entries(
     properties: ClientProperties, listener: str, mechanism: str
 ) -> dict[str, Property]:
-    """Return the ssl.* and sasl.* keys; keys of the listener and the mechanism come last."""
+    """Strip prefixes from ssl.* and sasl.* keys; of several, the narrowest wins."""
     prefixes = (
         "",
         f"{mechanism.lower()}.",

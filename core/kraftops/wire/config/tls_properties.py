@@ -13,7 +13,7 @@ _HOST_CHECK = "ssl.endpoint.identification.algorithm"
 
 
 def tls_settings(properties: ClientProperties) -> Tls:
-    """Return the stores, the versions and the cipher suites.
+    """Check stores, versions, cipher suites and whether the host's name is compared.
 
     Raises:
         ConfigError: a value is missing, or unsupported.
@@ -35,7 +35,7 @@ def tls_settings(properties: ClientProperties) -> Tls:
 
 
 def _versions(properties: ClientProperties) -> tuple[str, ...]:
-    """Return the enabled TLS versions; none for all that OpenSSL has."""
+    """Choose among TLS versions; an empty tuple allows all that OpenSSL has."""
     key = "ssl.enabled.protocols"
     versions = properties.values(key)
     if not versions:
@@ -48,7 +48,7 @@ def _versions(properties: ClientProperties) -> tuple[str, ...]:
 
 
 def _store(properties: ClientProperties, prefix: str, text_key: str) -> Store | None:
-    """Return a store by its path, or by its certificates as PEM text; only one may be given."""
+    """Take a path, or certificates as PEM text; None if neither is given, an error if both are."""
     location, text = properties.value(f"{prefix}.location"), properties.value(text_key)
     if location and text:
         reason = f"{prefix}.location and {text_key} exclude each other"

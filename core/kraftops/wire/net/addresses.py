@@ -33,7 +33,7 @@ class Bootstrap(NamedTuple):
 
 
 def parse_bootstrap(text: str) -> list[Bootstrap]:
-    """Return the entries of a list of `HOST:PORT` and `ID@HOST:PORT`, separated by commas.
+    """Split `HOST:PORT` and `ID@HOST:PORT` at commas; an address that comes again is dropped.
 
     Raises:
         UsageError: an entry is malformed, or there is none.

@@ -70,7 +70,7 @@ class Definition:
         return bool(first <= version <= last)
 
     def encode(self, version: int, values: Mapping[str, object]) -> bytes:
-        """Return the bytes of a body; fields that *values* lacks have Kafka's defaults."""
+        """Encode a body; fields that *values* lacks have Kafka's defaults."""
         flexible = self.is_flexible(version)
         body: bytes = self._struct.encode(
             _with_defaults(self._struct, values), version=version, compact=flexible, tagged=flexible
@@ -78,7 +78,7 @@ class Definition:
         return body
 
     def decode(self, version: int, data: memoryview) -> tuple[Answer, int]:
-        """Return the fields of a body, and the position after it.
+        """Decode a body; the number is the position after it.
 
         Raises:
             ValueError, or another error of the codec: it is malformed, or has a forbidden null.
@@ -99,7 +99,7 @@ class Definition:
 
 @cache
 def definition(name: str) -> Definition:
-    """Return a definition, loaded on first use."""
+    """Load a definition (`FetchRequest`) on first use, and keep it."""
     return Definition(name)
 
 
@@ -148,7 +148,7 @@ def _with_defaults(fields: Any, values: Mapping[str, object]) -> dict[str, objec
 def encode_request(
     api: str, version: int, correlation: int, client_id: str, values: Mapping[str, object]
 ) -> bytes:
-    """Return a request of an API (`Fetch`) in the frame in which it is sent."""
+    """Encode a request of an API (`Fetch`) with its header, without the frame's length."""
     request = definition(f"{api}Request")
     client = client_id.encode("utf-8", "replace")
     head = _HEAD.pack(request.key, version, correlation, len(client)) + client
@@ -159,7 +159,7 @@ def encode_request(
 
 
 def decode_answer(api: str, version: int, correlation: int, payload: bytes | bytearray) -> Answer:
-    """Return the answer to a request.
+    """Decode an answer with its header; it must be that to request *correlation*.
 
     Raises:
         DecodeError: it is malformed, or the answer to another request.
@@ -187,7 +187,7 @@ def decode_answer(api: str, version: int, correlation: int, payload: bytes | byt
 
 
 def _end_of_tags(body: memoryview) -> int:
-    """Return the end of a header's tagged fields, which are all unknown."""
+    """Skip the tagged fields of a response header (KIP-482): none is defined yet."""
     raw = bytes(body[:256])
     count, pos = read_uvarint(raw, 0)
     for _ in range(count):

@@ -19,7 +19,7 @@ _FETCH_RELEASES = (
 
 
 def release_range(fetch: int | None) -> str:
-    """Return the releases of a server whose highest version of Fetch is *fetch*."""
+    """Name the releases whose highest version of Fetch is *fetch*, which may be unknown."""
     if fetch is None:
         return "an unknown release"
     for highest, releases in _FETCH_RELEASES:

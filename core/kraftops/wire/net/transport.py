@@ -79,7 +79,7 @@ class Transport:
             raise self._broken(error) from error
 
     def receive(self, deadline: Deadline, limit: int = LARGEST_FRAME) -> bytearray:
-        """Return the next frame, without its length.
+        """Read a frame (4 bytes of length, big-endian, then its content) and return the content.
 
         Raises:
             WireError: it does not come, ends too early, exceeds *limit*, or is not from Kafka.
@@ -150,7 +150,7 @@ class Transport:
 
 
 def _positive(deadline: Deadline) -> float:
-    """Return the seconds left for a call; a timeout of 0 would make the socket non-blocking."""
+    """Take the seconds left for a call; a timeout of 0 would make the socket non-blocking."""
     seconds = deadline.left
     if not seconds:
         raise TimeoutError
@@ -234,7 +234,7 @@ def _secured(
 
 
 def _tls_error(address: Address, error: OSError) -> WireError:
-    """Return the error for an operator of an error of TLS."""
+    """Say what an operator can do about a failed handshake: trust, name, client certificate."""
     if isinstance(error, ssl.SSLCertVerificationError):
         text = error.verify_message.rstrip(".")
         hint = _TRUST_HINT

@@ -144,7 +144,7 @@ def fetch(connection: Connection, request: FetchRequest, deadline: Deadline) -> 
 
 
 def _cluster_id(connection: Connection) -> str | None:
-    """Return the id of the cluster, if it may be seen."""
+    """Ask for the id; None if it may not be seen, or nobody answers."""
     try:
         return describe_cluster(connection).cluster_id
     except WireError:
@@ -183,7 +183,7 @@ def send_snapshot_request(
 def receive_snapshot_chunk(
     connection: Connection, pending: PendingRequest, position: int, deadline: Deadline
 ) -> SnapshotChunk | None:
-    """Return the part that was asked for; None if the controller does not have it, or lead, now.
+    """Receive a part of a snapshot; None if it is gone, or the controller leads no more.
 
     Raises:
         AnswerError: it is not permitted, or the part is another one.

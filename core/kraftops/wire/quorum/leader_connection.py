@@ -59,7 +59,7 @@ class LeaderConnection:
         return self._leadership.epoch
 
     def connect(self, position: FetchPosition, deadline: Deadline | None = None) -> Connection:
-        """Return the connection to the leader; a new one is tried with a Fetch from *position*.
+        """Find the leader if there is no connection to it yet, by a Fetch from *position*.
 
         Raises:
             WireError: no controller leads, or none answers.
@@ -72,7 +72,7 @@ class LeaderConnection:
     def fetch(
         self, position: FetchPosition, *, max_bytes: int = MAX_BYTES, wait_ms: int = 0
     ) -> FetchResult:
-        """Return the log from a position on, also if another node begins to lead meanwhile.
+        """Read on from a position, from another node if the leader changes meanwhile.
 
         Raises:
             WireError: no controller leads, or none answers, within the timeout.
@@ -150,7 +150,7 @@ class LeaderConnection:
         return self._unless_gone(send)
 
     def _receive(self, pending: PendingRequest, start: int) -> SnapshotChunk | None:
-        """Return the part that was asked for; None if it is gone, or the leader."""
+        """Receive a part of a snapshot; None if that is gone, or the leader."""
         if (leader := self._connection) is None:
             return None
         deadline = Deadline(self._timeout)

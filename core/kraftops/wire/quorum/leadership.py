@@ -38,7 +38,7 @@ class Leadership:
         }
 
     def connect(self, position: FetchPosition, deadline: Deadline) -> Connection:
-        """Return a connection to the leader, which answers a Fetch from *position*.
+        """Ask one controller after another for a Fetch from *position*; only the leader answers.
 
         Once a controller has answered, the others are tried again until the deadline.
 
@@ -65,7 +65,7 @@ class Leadership:
                 failed = {}
 
     def _addresses_besides(self, failed: Collection[Address]) -> list[Address]:
-        """Return the addresses that are not *failed*: the named leader, then all others."""
+        """Order the addresses that have not *failed*: the named leader comes first."""
         named = self._addresses.get(self.leader)
         addresses = dict.fromkeys([named] if named else []) | self._known
         return [address for address in addresses if address not in failed]

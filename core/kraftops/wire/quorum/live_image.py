@@ -98,7 +98,7 @@ class LiveImage:
         return self._current.names
 
     def state(self, *, at_offset: int | None = None, at_time: int | None = None) -> MetadataImage:
-        """Return the state at an earlier moment, after the snapshot at the start of the image.
+        """Load the state at an earlier moment, which the spooled log must reach back to.
 
         Raises:
             UsageError: the snapshot is later than the moment.

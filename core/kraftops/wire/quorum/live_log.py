@@ -80,7 +80,7 @@ class LogReading:
         self._connection.close()
 
     def newest_snapshot(self) -> SnapshotId | None:
-        """Return the newest snapshot; None if the log is whole."""
+        """Ask where the log begins; None if that is offset 0, so that no snapshot is needed."""
         for position in (LOG_START, SNAPSHOT_PROBE):
             if snapshot := self._connection.fetch(position, max_bytes=1).snapshot:
                 return snapshot
@@ -276,7 +276,7 @@ class BatchParser:
 
 
 def next_offset_and_epoch(batch: Batch) -> tuple[int, int]:
-    """Return the offset after a batch, and the batch's leader epoch."""
+    """Unpack from a header of magic 2 the offset after a batch, and its leader epoch."""
     base_offset, _, epoch = _HEADER.unpack_from(batch.data)
     delta = _LAST_OFFSET_DELTA.unpack_from(batch.data, _LAST_OFFSET_DELTA_AT)[0]
     return base_offset + delta + 1, epoch

@@ -23,11 +23,11 @@ class LogSlices(LogReading):
     """
 
     def beginning(self) -> Restart:
-        """Return the newest snapshot, or the first position if the log is whole."""
+        """Start at the newest snapshot, or at offset 0 if the leader still has that."""
         return self.newest_snapshot() or LOG_START
 
     def end(self) -> FetchPosition:
-        """Return the high watermark, and the epoch of the batch before it.
+        """Ask for the high watermark, and the epoch of the batch before it.
 
         A leader knows it only once a record of its own epoch is committed.
         """
@@ -35,7 +35,7 @@ class LogSlices(LogReading):
         return FetchPosition(fetched.high_watermark, self._connection.epoch)
 
     def cut(self, position: FetchPosition, most: int) -> FetchPosition:
-        """Return the position after about *most* bytes of committed batches, at least one.
+        """Take whole committed batches of about *most* bytes, at least one; return where they end.
 
         An answer of the leader is the most.
         """

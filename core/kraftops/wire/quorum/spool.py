@@ -106,7 +106,7 @@ class _SpoolFile(LogFile):
 
 
 def _growing(fd: int, start: int, add_next: AddNext) -> Callable[[int], bytes]:
-    """Return a function that reads a file from byte *start* on, and lets it grow at its end."""
+    """Read a file from byte *start* on; at its end, have *add_next* lengthen it."""
     position = start
 
     def read(size: int) -> bytes:

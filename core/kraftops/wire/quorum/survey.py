@@ -30,7 +30,7 @@ _GRACE = 0.5
 def survey(
     addresses: Addresses, settings: Settings, cluster_id: str | None, seconds: float
 ) -> Sequence[ControllerAnswer]:
-    """Return the answers of the controllers of a cluster, of any if None, within *seconds* in all.
+    """Ask all addresses at once, within *seconds*, and keep the answers of this cluster.
 
     Addresses that do not answer, and those of brokers or of other clusters, are left out.
     """
@@ -55,7 +55,7 @@ class _Inquiry:
         self._has_leader = Event()
 
     def ask(self, address: Address, node_id: int | None) -> ControllerAnswer | None:
-        """Return the answer of a controller of this cluster, None where there is none.
+        """Ask a controller who leads; None if nobody answers, or another cluster.
 
         A server that answers at all, and not this, may lead: its refusal is an answer.
         """
@@ -108,7 +108,7 @@ class _Inquiry:
 
 
 def _voters(leader: Connection) -> tuple[str, ...]:
-    """Return the voters with their addresses; none where they may not be seen."""
+    """Ask for voters with their addresses; none where they may not be seen."""
     try:
         quorum = describe_quorum(leader)
     except WireError:

@@ -127,7 +127,7 @@ def lists_fenced(connection: Connection) -> bool:
 
 
 def authorized_operations(connection: Connection) -> list[str]:
-    """Return the operations on the cluster that the user may do; none without DESCRIBE."""
+    """List what the user may do to the cluster (KIP-430); nothing without DESCRIBE."""
     answer = connection.ask("DescribeCluster", include_cluster_authorized_operations=True)
     allowed = answer.cluster_authorized_operations & 0xFFFFFFFF
     if answer.error_code or allowed == _NOT_TOLD:
@@ -167,7 +167,7 @@ def describe_quorum(connection: Connection) -> QuorumInfo:
 
 
 def metadata_partition(connection: Connection, topics: Answer) -> Answer:
-    """Return the only partition of an answer about the metadata log.
+    """Take the only partition of an answer about the metadata log.
 
     Raises:
         WireError: the answer has none.
@@ -209,7 +209,7 @@ def api_versions(connection: Connection) -> NodeApiVersions:
 
 
 def failed_directories(connection: Connection) -> tuple[str, ...] | None:
-    """Return the paths of a broker's log directories that have failed; None if it may not be seen.
+    """Ask for failed log directories; None where the API is missing, or not permitted.
 
     Raises:
         WireError: there is no answer.
@@ -223,7 +223,7 @@ def failed_directories(connection: Connection) -> tuple[str, ...] | None:
 
 
 def replica_counts(connection: Connection) -> dict[int, Counter[str]]:
-    """Return the replica count by topic of each broker, for the topics that we may describe."""
+    """Count replicas by broker and topic, of the topics that the user may describe."""
     answer = connection.ask("Metadata", topics=None, allow_auto_topic_creation=False)
     counts: dict[int, Counter[str]] = {}
     for topic in answer.topics:

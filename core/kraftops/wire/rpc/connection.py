@@ -93,7 +93,7 @@ class Connection:
         return NodeKind.BROKER if METADATA in self.apis else NodeKind.CONTROLLER
 
     def versions_of(self, api: str) -> VersionRange | None:
-        """Return the versions of an API (`DescribeCluster`) that both ends know, None if none."""
+        """Intersect the versions of an API that both ends have; None if they share none."""
         request = definition(f"{api}Request")
         served = self.apis.get(request.key)
         if served is None:
@@ -147,7 +147,7 @@ class Connection:
     def receive(
         self, request: PendingRequest, deadline: Deadline, limit: int = LARGEST_FRAME
     ) -> Answer:
-        """Return the answer to a request.
+        """Wait for the answer to a request.
 
         Raises:
             WireError: there is none.
@@ -165,7 +165,7 @@ class Connection:
         )
 
     def error_of(self, code: int, message: str | None, permission: str = "") -> AnswerError:
-        """Return the error of an answer's code, with the server's message and a hint.
+        """Make an error of a code, the server's message and a hint.
 
         *permission* is the one on the cluster that the API needs, unless the message names another.
         """
@@ -210,7 +210,7 @@ class Connection:
         return self.receive(request, deadline, _MAX_BYTES_BEFORE_LOGIN)
 
     def _negotiate(self, deadline: Deadline) -> dict[int, VersionRange]:
-        """Return the versions of APIs that the server serves, by key.
+        """Ask for the versions of APIs (ApiVersions, KIP-511), by key.
 
         Raises:
             WireError: it is older than Kafka 3.3, or runs with ZooKeeper.

@@ -26,7 +26,7 @@ class Endpoints:
 def endpoints_of(
     addresses: str | None, settings: Settings, cluster_id: str | None = None
 ) -> Endpoints | None:
-    """Return the endpoints that a user has named, if any.
+    """Parse addresses of the command line; None if there are none.
 
     Raises:
         UsageError: an address is malformed.
@@ -37,7 +37,7 @@ def endpoints_of(
 
 
 def other_cluster(address: Address, cluster_id: str | None, expected: str | None) -> AnswerError:
-    """Return the error of a node of another cluster, whose id may be hidden, than is expected."""
+    """Say that a node belongs to another cluster; None is an id that it hides."""
     ids = f"not {expected}" if cluster_id is None else f"{cluster_id}, not {expected}"
     return AnswerError.at(
         address,

@@ -85,7 +85,7 @@ def ask_leader(connection: Connection, connect: Connect, ask: Callable[[Connecti
 
 
 def no_leader(answering: int, count: int) -> WireError:
-    """Return the error of *count* controllers, some of which answer that nobody leads."""
+    """Say that *answering* of *count* controllers run, but none leads: too few for a majority."""
     answer = "answers" if answering == 1 else "answer"
     return WireError(
         f"the quorum has no leader: {answering} of {many(count, 'controller')} {answer}",
@@ -96,7 +96,7 @@ def no_leader(answering: int, count: int) -> WireError:
 
 
 def _connect_to_leader(connection: Connection, connect: Connect) -> Connection | WireError:
-    """Return a connection to the leader that a node names, or why it cannot be reached.
+    """Follow a node's word who leads; an error is returned, since others may know better.
 
     The node's own *connection* is returned if it names itself, or no leader.
     """

@@ -30,7 +30,7 @@ _FETCH = 1  # `ApiKeys.FETCH`, whose versions tell releases apart
 def release_of(
     apis: Mapping[int, tuple[int, int]] | None, features: Iterable[SupportedFeature]
 ) -> str | None:
-    """Return the release of a node by its features, else by its APIs: `4.3`, or `3.9 or 4.0`.
+    """Guess a node's release by its features, else by its APIs: `4.3`, or `3.9 or 4.0`.
 
     None if neither tells.
     """
