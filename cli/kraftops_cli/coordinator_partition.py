@@ -12,7 +12,7 @@ from kraftops_cli.syntax.values import Number
 from kraftops_cli.terminal.answer import FORM, print_answer
 from kraftops_cli.terminal.streams import Terminal
 
-_MOST_PARTITIONS = 0x7FFFFFFF
+_MOST_PARTITIONS = 0x7FFFFFFF  # the number of a partition is an int32
 
 EXAMPLES = {
     "the partition of __consumer_offsets that has the offsets of a group": (

@@ -11,7 +11,7 @@ from types import FrameType
 from typing import NoReturn
 
 ENDING = (signal.SIGTERM, signal.SIGHUP)
-_MOMENT = 0.001  # seconds
+_MOMENT = 0.001  # seconds, in which another thread can take the signal
 
 
 class EndedBySignal(SystemExit):

@@ -11,7 +11,7 @@ from kraftops.fileio.writing import write_all
 from kraftops.parallel.background import BackgroundCall
 from kraftops_terminal.escaping import escaped_lines
 
-_BLOCK = 1 << 16
+_BLOCK = 1 << 16  # bytes: what a pipe of Linux holds
 _PAUSE = 0.001  # seconds between looks at a pipe that is not empty
 
 

@@ -14,7 +14,7 @@ from kraftops_terminal.escaping import escaped
 from kraftops_terminal.status import Status
 
 _PATIENCE = 1.0  # seconds, before anything is shown
-_INTERVAL = 0.1  # seconds between two drawings
+_INTERVAL = 0.1  # seconds between two drawings: it moves smoothly
 _BAR = 30  # columns
 _LEAST_BAR = 5  # columns; a shorter bar tells nothing
 _LONGEST = 100 * 3600  # seconds left that are shown

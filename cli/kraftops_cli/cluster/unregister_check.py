@@ -18,7 +18,7 @@ from kraftops.wire.rpc.error_codes import BROKER_ID_NOT_REGISTERED, CLUSTER_AUTH
 from kraftops_cli.cluster.broker_ids import ids_text
 from kraftops_cli.cluster.broker_states import KeptState, replica_counts
 
-_MAX_TOPICS = 5  # in a message
+_MAX_TOPICS = 5  # in a message, which stays a line
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from kraftops.query.summary_order import BY_NAME
 from kraftops_cli.terminal.failure import Failure, conclude, failure_of
 from kraftops_cli.terminal.streams import Terminal
 
-DAMAGED = 2
+DAMAGED = 2  # the exit code of a reading that damage cut short
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,7 +24,7 @@ _DEFAULT_MASTER = "local[*,4]"
 _MASTER = re.compile(
     r"local(\[([1-9]\d*|\*)(\s*,\s*[1-9]\d*)?\])?|local-cluster\[[\d\s,]+\]|yarn|(spark|k8s|sc)://.+"
 )
-_SMALL = 64 << 20  # bytes
+_SMALL = 64 << 20  # bytes: read here in less time than Spark takes to start
 _PARTITIONS = ("type", "date", "topic")
 _SINKS = ("delta", "iceberg")
 

@@ -11,7 +11,7 @@ from operator import lt
 from kraftops.errors import KraftopsError
 from kraftops.log.files import absolute_path
 
-_LINES = 4096  # of gaps, made at once
+_LINES = 4096  # of gaps, made at once: half a megabyte; a hostile log has millions
 
 
 class Refusal(str):

@@ -29,7 +29,8 @@ from kraftops.engine.metadata_state import (
 from kraftops.engine.timeline_contract import Timeline, TimelineRequest
 
 POSITION_BITS = 28
-"""An address is the number of a batch above so many bits, which are a position in its bytes."""
+"""An address is the number of a batch above so many bits, which are a position in its bytes:
+256 MiB, the largest batch that is read, and 35 bits of an int64 are left for numbers."""
 
 Fetch = Callable[[int], bytes]
 """Returns the inflated bytes of the batch of a number, in which positions count.

@@ -8,7 +8,7 @@ from google_crc32c import value as crc32c
 
 from kraftops.errors import DecodeError, Underflow
 
-VERSION = 1
+VERSION = 1  # `ProducerStateManager.PRODUCER_SNAPSHOT_VERSION` (4.3.1)
 _HEAD = Struct(">hIi")
 _ENTRY = Struct(">qhiqiqiq")
 _CRC_START = 6  # after the version and the CRC

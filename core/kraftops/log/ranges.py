@@ -13,7 +13,7 @@ from kraftops.log.log_file import LogFile
 
 _BLOCK = 64 * 1024  # one read has the lengths of several small batches
 _OPENING = Struct(">qiib")  # base offset, length, leader epoch (of old messages a checksum), magic
-_NEWEST_MAGIC = 2
+_NEWEST_MAGIC = 2  # `RecordBatch.CURRENT_MAGIC_VALUE`
 # Offsets of a segment are kept relative to its base, in 4 bytes (`LogSegment.ensureOffsetInRange`).
 _OFFSETS_OF_A_SEGMENT = 1 << 31
 

@@ -31,7 +31,7 @@ from kraftops.uuids import to_text
 
 PREFIX = "before-recover-"
 STEPS_FILE = "recover.json"
-_VERSION = 1
+_VERSION = 1  # of the notes that --undo reads: it refuses others
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ Worst = TypeVar("Worst", document.WorstPartition, document.WorstTopic)
 
 MOST_BROKERS = 1000  # more than any known cluster has; a page of hostile metadata ends
 MOST_SERIES = 8
-"""The busiest brokers of each name of series."""
+"""The busiest brokers of each name of series: in a chart of more, lines hide each other."""
 _STATES: dict[str, document.BandState] = {
     "active": "active",
     "fenced": "fenced",

@@ -26,7 +26,7 @@ MOST_FINDINGS = 200  # more are not read one by one; the page says how many it l
 UNCLEAN = "unclean-elections"
 """The code of a loss that incidents tell, too."""
 NEW_LEADERS = 3
-"""The new leaders of the quorum from which on it is unstable."""
+"""The new leaders of the quorum from which on it is unstable: a rolling restart takes two."""
 HANGING_MS = 900_000
 """The age of a transaction that hangs: Kafka's default of transaction.max.timeout.ms."""
 JUMP_MS = 1000

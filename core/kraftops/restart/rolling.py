@@ -38,7 +38,7 @@ from kraftops.wire.net.deadline import Deadline
 SECONDS_A_NODE = 60
 """What a restart is taken to last before the first is done: stop, start and catch up."""
 _PAUSE_SECONDS = 0.5  # between two looks at nodes that take seconds to start
-_PROGRESS_SECONDS = 10.0  # between two lines about the same wait
+_PROGRESS_SECONDS = 10.0  # between two lines about the same wait: six lines a minute in a log
 _MARK_SECONDS = 10.0  # for a mark to come from the broker that sets it into the metadata log
 _HINT = "run the same restart again to go on; kafka-cluster operations cancel restart ends it"
 

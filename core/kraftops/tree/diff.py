@@ -11,7 +11,9 @@ from kraftops.records.secrets.rules import Redacted
 from kraftops.tree.names import integer_of
 from kraftops.tree.node import Directory, Leaf, Node
 
-_READ_AHEAD = 1 << 14  # partitions
+_READ_AHEAD = (
+    1 << 14
+)  # partitions: whose states one call reads: one for each small topic would be slow
 _Changed = Mapping[str, Sequence[str]]
 DERIVED_NODES = frozenset(
     {

@@ -27,7 +27,7 @@ from kraftops.views.view import Frame, Get, View
 
 Test = Callable[[int], bool]
 _EXAMPLE = "as leader = 3, len(isr) < 2, topic ~ '^a'"
-_KEPT = 4096  # outcomes of a pattern
+_KEPT = 4096  # outcomes of a pattern: names of topics and brokers come again row by row
 
 
 class _Tests(NamedTuple):

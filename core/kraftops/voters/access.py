@@ -22,7 +22,7 @@ P = ParamSpec("P")
 AUTO_JOIN = "controller.quorum.auto.join.enable"
 """Since Kafka 4.2 (QuorumConfig): an observer with the role of a controller adds itself."""
 SERVERS = "controller.quorum.bootstrap.servers"
-_NODE_SECONDS = 2.0  # for a controller that may be down
+_NODE_SECONDS = 2.0  # for a controller that may be down: a running one answers in milliseconds
 
 
 @dataclass(frozen=True, slots=True)

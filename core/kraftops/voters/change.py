@@ -21,7 +21,7 @@ from kraftops.wire.rpc.error_codes import may_pass
 from kraftops.wire.rpc.voters import STATIC_HINT, Listener, NewVoter, add_voter, remove_voter
 
 _DUPLICATE_VOTER, _VOTER_NOT_FOUND = 126, 127  # `Errors` of Kafka (KIP-853)
-_PROGRESS_SECONDS = 10.0  # between two lines about the same wait
+_PROGRESS_SECONDS = 10.0  # between two lines about the same wait: six lines a minute in a log
 _REGISTRATION_SECONDS = 10.0  # ControllerRegistrationManager registers once it has caught up
 _UNKNOWN_SECONDS = 5.0  # for a change without an answer to show in the quorum
 

@@ -134,7 +134,7 @@ def _row(name: str, node: Node) -> _Row:
     return _Row(name, about or {}, size, (offset, time))
 
 
-_GAP = 2
+_GAP = 2  # blanks between columns, as Kafka's shell has them (`LsCommandHandler`)
 _NARROWEST = 4  # a column: a name of two letters, and the gap
 
 

@@ -20,7 +20,7 @@ Matches = Callable[[str], bool]
 
 # In Java, a wildcard matches no end of a line.
 _LINE_ENDS: regex.Ranges = ((0x0A, 0x0A), (0x0D, 0x0D), (0x85, 0x85), (0x2028, 0x2029))
-_KEPT = 64  # patterns
+_KEPT = 64  # patterns: more than a line of the shell has
 _MOST_STEPS = 4000  # of a pattern: for a name of a megabyte, 1 s and 40 MB (15,000: minutes, 1 GB)
 
 

@@ -21,7 +21,7 @@ from kraftops_shell.repl.values import Value, commands_of, of, values_of
 from kraftops_shell.session.session import Session
 
 _MOST = 200
-"""Names of a directory that are offered at once."""
+"""Names of a directory that are offered at once: some screens; another letter finds the others."""
 _MANY = 128
 """Above this number of children, all count as directories or leaves like the first."""
 _OUR_SPECIAL = re.compile(r"([\s'\"\\|>;])")

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _REFRESH_SECONDS = 1.0  # between updates of the toolbar
 _SEARCH_SECONDS = 0.1  # that a person who types does not notice
 _MENU = 200
-"""Candidates of a menu."""
+"""Candidates of a menu: prompt_toolkit measures each before the first is drawn."""
 _MENU_ROWS, _LEAST_ROWS = 6, 16
 """Rows that are kept for the menu, on a terminal with this many rows or more."""
 _WITHOUT_COLOR = {"auto-suggestion": "dim", "unknown": "", "missing": ""}

@@ -13,7 +13,7 @@ from kraftops.tree.node import Directory
 from kraftops_shell.grammar.paths import escaped
 
 _BLOCK = 500
-"""Paths that are looked at between two looks at the clock."""
+"""Paths that are looked at between two looks at the clock, which cost as much as a path."""
 _MOST_HITS = 20_000
 """Paths that are compared with each other; more letters find others."""
 _LAST = ("byId", "findings")

@@ -13,7 +13,7 @@ from kraftops_shell.session.session import Session
 from kraftops_shell.session.settings import CHOICES
 
 _MOST = 200
-"""Values of the data that are offered."""
+"""Values of the data that are offered, as many as of names; another letter finds the others."""
 _NAME = re.compile(r"[\w.]*\Z")
 _OPERATORS = ("and", "or", "not", "in", "is null")
 

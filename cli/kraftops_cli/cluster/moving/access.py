@@ -250,7 +250,7 @@ CHECK_PERMISSIONS = Answer(
 )
 
 
-_INTERVAL = 10.0  # seconds between two lines of progress that is not news
+_INTERVAL = 10.0  # seconds between two lines of progress that is not news: six a minute in a log
 
 
 class EventPrinter:

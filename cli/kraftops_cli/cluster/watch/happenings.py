@@ -17,7 +17,7 @@ from kraftops_cli.cluster.description_fields import finalized_levels
 from kraftops_cli.cluster.health import Counts
 from kraftops_terminal.live_pages import SPAN
 
-_NAMED = 5  # brokers in one line
+_NAMED = 5  # brokers in one line of 80 columns; the others are counted
 
 
 class Happening(NamedTuple):

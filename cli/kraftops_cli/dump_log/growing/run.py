@@ -19,7 +19,7 @@ from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.live import pause_after
 from kraftops_terminal.screen import Screen
 
-_SECONDS = 1.0  # between two looks
+_SECONDS = 1.0  # between two looks: rates are of seconds
 _AT_ONCE = 0.3  # seconds of counting, after which keys are answered
 _KEYBOARD = 0
 

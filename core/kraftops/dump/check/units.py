@@ -30,7 +30,7 @@ from kraftops.server.log_directory import LogDirectory
 if TYPE_CHECKING:
     from multiprocessing.synchronize import Lock
 
-_WORTH_A_PROCESS = 32 << 20  # bytes
+_WORTH_A_PROCESS = 32 << 20  # bytes: read in 0.1 s or less, as long as a process takes to start
 _BLOCK = 512  # bytes of a block in st_blocks, whatever the file system (POSIX sys/stat.h)
 _TURN: ContextVar[Lock] = ContextVar("lock of the process that reads large batches")
 _UNITS: ContextVar[Sequence[Unit]] = ContextVar("units of the check")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-_MOST_LISTED = 10  # gaps
+_MOST_LISTED = 10  # gaps, in half a screen; a compacted log has thousands, which are counted
 
 
 class OffsetSpan:

@@ -14,7 +14,7 @@ from kraftops.log.batch import Record
 from kraftops.records.decoder import Decoder
 from kraftops.records.meaning import BASE64, base64_of
 
-_MOST_SHOWN = 10  # keys, producers
+_MOST_SHOWN = 10  # keys, producers: of the 256 that are kept, the counts of these are about exact
 _UTF8_MOST = 4  # bytes of a character
 
 

@@ -13,9 +13,10 @@ from kraftops.records.long_text import LONG
 from kraftops.varint import read_varint
 
 _FEW = 16
-"""Records of a damaged batch that are never too many."""
+"""Records of a damaged batch that are never too many, whatever the ratio of their sizes says."""
 _MOST_KNOWN = 4096
-"""Records of up to 64 bytes that are known at a time."""
+"""Records of up to 64 bytes that are known at a time: under 1 MiB, and enough for the few values
+that logs of small records repeat. Beyond it, all are forgotten."""
 
 
 def records(batch: Batch, header: Header, meter: Meter) -> Iterator[Record]:

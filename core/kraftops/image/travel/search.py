@@ -34,7 +34,7 @@ TABLES = (
     "features",
     "producer-ids",
 )
-_FIRST_SPAN = 256  # offsets
+_FIRST_SPAN = 256  # offsets: a few batches, in which what changes often is found
 _WIDER = 8  # times the span before: a rare change is found in a few reads
 _MORE = 64  # offsets after a change that was found: the next search may find its change there
 

@@ -9,7 +9,7 @@ from kraftops.log.batch import HEADER, HEADER_SIZE, LOG_OVERHEAD, SMALLEST_LENGT
 from kraftops.log.codecs import CODECS
 from kraftops.log.zeros import zeros_end
 
-MAGIC_AT = 16
+MAGIC_AT = 16  # `Records.MAGIC_OFFSET`, the same in all formats
 SMALLEST_SIZES = {
     0: SMALLEST_LENGTH + LOG_OVERHEAD,
     1: SMALLEST_LENGTH + LOG_OVERHEAD,
@@ -22,7 +22,9 @@ read_start = Struct(">qiib").unpack_from
 
 _INT32 = Struct(">i").unpack_from
 _USUAL_LARGEST = 1 << 20  # bytes; Kafka's default for `message.max.bytes`
-_UNUSED_ATTRIBUTES = ~0x7F
+_UNUSED_ATTRIBUTES = (
+    ~0x7F
+)  # Kafka 4.3 has seven bits (`DefaultRecordBatch`) and leaves the others 0
 _ZEROS = bytes(64)
 _NO_ZERO = re.compile(rb"[^\0]")
 # A magic where the length before it is below 256 MiB (`kraftops.log.reader.LARGEST_BATCH`).

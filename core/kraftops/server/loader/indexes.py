@@ -17,7 +17,7 @@ _OFFSET_ENTRY = Struct(">ii")
 _TIME_ENTRY_SIZE = 12  # a time and a relative offset (`TimeIndex.ENTRY_SIZE`)
 _WARM_ENTRIES = 8192 // _OFFSET_ENTRY.size  # Kafka searches the last 8 KiB first
 _ABORTED_TXN = Struct(">bxqqqq")  # `AbortedTxn.version` is the first of the two bytes
-_TXN_BLOCK = _ABORTED_TXN.size * 1024
+_TXN_BLOCK = _ABORTED_TXN.size * 1024  # 34 KB: one read for most files, which have a few entries
 # `AbstractIndex` maps the file into one `ByteBuffer`, whose size is an int.
 _MOST_BYTES = (1 << 31) - 1
 RELATIVE = range(1 << 31)

@@ -17,9 +17,9 @@ from kraftops.spark.session.session import Session
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_CHUNK_BYTES = 1 << 20
+_CHUNK_BYTES = 1 << 20  # of text in a row: few rows, and far below what Spark lets a driver collect
 _CHUNKS = 4  # that go to the driver at a time: Spark holds as many in a batch of what it keeps
-_RESULT = -1
+_RESULT = -1  # in place of the number of a chunk, which begins at 0
 
 
 class TextWork(Protocol):

@@ -39,7 +39,7 @@ _LINE_OPTIONS = {
 }
 _PARTIAL = "bytes that are not a whole batch"  # at the end of a file, where Kafka's tool goes on
 MOST_SHOWN = 1000
-"""Limit of rows that are shown on a screen."""
+"""Limit of rows that are shown on a screen: all of them are collected before columns get widths."""
 
 
 def log_table(

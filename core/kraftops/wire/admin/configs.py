@@ -45,7 +45,7 @@ class ConfigChange(NamedTuple):
 
 DEFAULTS = ""
 """The name of the default configuration of all brokers, which any broker tells and changes."""
-_OWN_SOURCES = {ResourceType.TOPIC: 1, ResourceType.BROKER: 2}
+_OWN_SOURCES = {ResourceType.TOPIC: 1, ResourceType.BROKER: 2}  # `ConfigSource`, both DYNAMIC_…
 _SOURCE_OF_DEFAULTS = 3  # `ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG`
 
 

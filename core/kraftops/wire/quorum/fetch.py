@@ -28,7 +28,7 @@ WRONG_LEADER_CODES = (
 
 _TOPIC_ID = 1  # of the metadata log, as an integer, in every cluster
 _IDS_SINCE = 13  # controllers refuse earlier versions of Fetch, which have topic names
-_PARTITION_ERROR = -1
+_PARTITION_ERROR = -1  # `Errors.UNKNOWN_SERVER_ERROR`
 _PERMISSION = "CLUSTER_ACTION"
 
 

@@ -11,8 +11,8 @@ from kraftops.log.ranges import ByteRange
 from kraftops.log.streams import MemoryLog, OpenName
 from kraftops.wire.quorum.live_log import CaughtUp, Event, LiveBatch, Started
 
-_MAX_PART_BYTES = 2 << 20  # unless one batch is larger
-_NO_POSITION = -1
+_MAX_PART_BYTES = 2 << 20  # as of a file (`PART_BYTES`), unless one batch is larger
+_NO_POSITION = -1  # of batches that come over the network: they lie in no file
 
 
 class LivePart(NamedTuple):

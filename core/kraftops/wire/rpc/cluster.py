@@ -19,7 +19,7 @@ from kraftops.wire.rpc.connection import (
 from kraftops.wire.rpc.error_codes import BROKER_ID_NOT_REGISTERED, REQUEST_TIMED_OUT
 
 METADATA_TOPIC = "__cluster_metadata"  # `log/files.py` costs a command of the cluster its start
-_ENDPOINT_TYPES = {NodeKind.BROKER: 1, NodeKind.CONTROLLER: 2}
+_ENDPOINT_TYPES = {NodeKind.BROKER: 1, NodeKind.CONTROLLER: 2}  # `EndpointType` (KIP-919)
 _FENCED_SINCE = 2  # the version of DescribeCluster that lists fenced brokers
 _CONTROLLERS_SINCE = 1  # the version of DescribeCluster that controllers answer (KIP-919)
 OPERATIONS = {

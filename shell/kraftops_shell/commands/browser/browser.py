@@ -18,9 +18,9 @@ from kraftops_terminal.json_text import leaf_text
 from kraftops_terminal.live_pages import log_parts
 from kraftops_terminal.widths import cut
 
-_MANY_CHANGES = 100  # that { and } pass at once
+_MANY_CHANGES = 100  # that { and } pass at once: a log of 10,000 changes takes as many keys
 _NODES_A_LOOK = 2000
-"""Nodes that are searched between two looks at the keyboard."""
+"""Nodes that are searched between two looks at the keyboard; a key ends the search."""
 _KEYS: live.Keys = (
     ("↵", "open, close"),
     ("[ ]", "back, on"),

@@ -19,7 +19,7 @@ from kraftops_shell.session.session import FAILED, OK, Session
 _BUCKETS = 60  # a column each, on a terminal of 80
 _MOST_DIGITS = 9  # more changes than any log has
 _MOST_SHOWN = 100
-"""Changes on the way that are printed, those next to where it leads."""
+"""Changes on the way that are printed, those next to where it leads; `changes` prints all."""
 _LABEL = 8  # letters before a value
 
 
