@@ -12,7 +12,7 @@ KraftopsError
 │   └── UnknownOutcomeError   a change was sent, and no answer tells whether it was made
 └── DecodeError    bytes that break their format
     ├── Underflow  fewer bytes than the value needs
-    └── InflationError  a batch that inflates beyond the limit
+    └── BatchLimitError  a batch that takes more than is read of one
 """
 
 from __future__ import annotations
@@ -245,5 +245,5 @@ class Underflow(DecodeError):
     cause = "null"
 
 
-class InflationError(DecodeError):
-    """A batch inflates beyond the limit that was set for it."""
+class BatchLimitError(DecodeError):
+    """A batch takes more than its budget allows, where Kafka's tools have no limit."""

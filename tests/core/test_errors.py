@@ -10,8 +10,8 @@ from kraftops import errors
 from kraftops.errors import (
     CODES,
     AnswerError,
+    BatchLimitError,
     DecodeError,
-    InflationError,
     KraftopsError,
     SourceError,
     Underflow,
@@ -40,7 +40,7 @@ def test_error_has_a_message_and_a_code(error: type[KraftopsError]) -> None:
 
 def test_damage_can_be_caught_as_one() -> None:
     assert issubclass(Underflow, DecodeError)
-    assert issubclass(InflationError, DecodeError)
+    assert issubclass(BatchLimitError, DecodeError)
     assert not issubclass(UsageError, DecodeError)
 
 

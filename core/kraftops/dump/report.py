@@ -52,7 +52,7 @@ class Report:
         self.has_damage = False
         """Whether data is damaged, or an index does not match its log."""
         self.is_cut_short = False
-        """Whether a file has spent its budget: Kafka's tool knows no such case."""
+        """Whether a budget left a batch or the rest of a file out: Kafka's tool has none."""
         self.refused = 0
         """The number of files that could not be read at all."""
         self.first_refusal: KraftopsError | None = None

@@ -65,6 +65,8 @@ class NoteKind(IntEnum):
     """Kafka's tool dies of it."""
     FINDING = 1
     """Damage that Kafka's tool shows or overlooks."""
+    LIMIT = 2
+    """A batch that a budget leaves out, and that Kafka's tool reads."""
 
 
 class Note(NamedTuple):

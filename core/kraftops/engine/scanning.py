@@ -122,9 +122,10 @@ class EngineScan:
             while True:
                 outcome = self.engine.feed(batch.data, 0, batch.position)
                 self._note_offsets(self.engine)
-                yield from self._in_order(outcome)
                 if outcome.next == batch.size:
                     self.position = batch.position + batch.size
+                yield from self._in_order(outcome)
+                if outcome.next == batch.size:
                     return
                 if outcome.why != Why.FULL:
                     break
@@ -136,6 +137,8 @@ class EngineScan:
         reference.first_offset, reference.last_offset = self.first_offset, self.last_offset
         for outcome in reference.add(batch, waits=waits):
             self._note_offsets(reference)
+            if outcome.why != Why.FULL:
+                self.position = batch.position + batch.size
             yield outcome
         self.engine.first_offset, self.engine.last_offset = self.first_offset, self.last_offset
         self.position = batch.position + batch.size

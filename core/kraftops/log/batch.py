@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from google_crc32c import value as crc32c
 
-from kraftops.errors import DecodeError, Underflow
+from kraftops.errors import BatchLimitError, DecodeError, Underflow
 from kraftops.log.codecs import CODECS, decompress
 from kraftops.memory import LEAST, Meter
 from kraftops.varint import read_uvarint, read_varint, read_varlong, varint_bytes
@@ -134,12 +134,12 @@ def inflated(batch: Batch, header: Header, meter: Meter) -> tuple[bytes, int]:
     """Return bytes with the records of a batch of magic 2, and the index of the first record.
 
     Raises:
-        DecodeError: the codec is unknown, the compressed bytes are damaged, or the batch counts
-            too many records for its size.
-        InflationError: there are more bytes than its source, which *meter* counts, may have.
+        DecodeError: the codec is unknown, or the compressed bytes are damaged.
+        BatchLimitError: it counts too many records for its size, or has more bytes than its source,
+            which *meter* counts, may have.
     """
     if (most := most_records(batch, header)) is not None:
-        raise DecodeError(
+        raise BatchLimitError(
             f"{header.record_count} records in a compressed batch of {batch.size} bytes, more than"
             f" the {most} that are read of one"
         )
@@ -150,7 +150,7 @@ def inflated_anyway(batch: Batch, header: Header, meter: Meter) -> tuple[bytes, 
     """Return the same, however many records the batch counts."""
     _, size, data, _ = batch
     if len(data) < size:
-        raise DecodeError(f"a batch of {size} bytes is more than a quarter of --max-memory")
+        raise BatchLimitError(f"a batch of {size} bytes is more than a quarter of --max-memory")
     if size < HEADER_SIZE:
         raise Underflow(f"a batch of {size} bytes is smaller than its header")
     codec = header.attributes & CODEC_MASK
@@ -274,7 +274,7 @@ def records(batch: Batch, meter: Meter | None = None) -> Iterator[Record]:
 
     Raises:
         DecodeError: the batch does not hold exactly the records that it counts.
-        InflationError: it inflates beyond the budget.
+        BatchLimitError: it inflates beyond the budget.
     """
     header = batch.header
     buffer, pos = inflated(batch, header, meter or LEAST.meter())

@@ -12,7 +12,7 @@ from io import BytesIO
 from struct import Struct, iter_unpack
 from typing import Any
 
-from kraftops.errors import DecodeError, InflationError
+from kraftops.errors import BatchLimitError, DecodeError
 from kraftops.memory import LEAST, MOST_RATIO, Meter
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
@@ -49,19 +49,19 @@ def decompress(
 
     Raises:
         DecodeError: the data is not of this codec, or damaged.
-        InflationError: there is more of it than a batch may have, or than its source has left.
+        BatchLimitError: there is more of it than a batch may have, or than its source has left.
     """
     if not is_first_try:
         meter.refund(data)
     out = _Inflated(meter, meter.limit(len(data)))
     try:
         return _decompressed(codec, data, out, magic)
-    except InflationError:
+    except BatchLimitError:
         out.left = 0
         if out.limit == meter.budget.batch:
             raise
         meter.is_spent = True
-        raise InflationError(
+        raise BatchLimitError(
             f"the batches up to here inflate to more than {MOST_RATIO} times their size and"
             f" {meter.budget.memory} bytes: no more are read; --max-memory allows more"
         ) from None
@@ -95,11 +95,11 @@ class _Inflated:
         """Refuse *size* bytes more.
 
         Raises:
-            InflationError: they are too many.
+            BatchLimitError: they are too many.
         """
         if size > self.left:
             remedy = "" if self._is_least else ", a quarter of --max-memory"
-            raise InflationError(f"the batch inflates beyond {self.limit} bytes{remedy}")
+            raise BatchLimitError(f"the batch inflates beyond {self.limit} bytes{remedy}")
         if self.left - size < self._least:
             self._await_turn()
 
@@ -107,7 +107,7 @@ class _Inflated:
         """Add a piece of output.
 
         Raises:
-            InflationError: it is too much.
+            BatchLimitError: it is too much.
         """
         self.check(len(piece))
         self.left -= self._out.write(piece)
@@ -309,6 +309,8 @@ def _add_zstd_frame(out: _Inflated, frame: Any, stored: memoryview, *, is_first:
         try:
             out.add(frame.decompress(stored[:fed], out.room))
         except zstd_module().ZstdError as error:
+            if "too much memory" in str(error):  # of a window, by the text of libzstd
+                raise BatchLimitError("zstd: a window too large for --max-memory") from None
             raise DecodeError(f"zstd: {error}") from None
         stored = stored[fed:]
         if frame.needs_input and not (frame.eof or stored):

@@ -5,7 +5,7 @@ from struct import Struct
 from typing import NamedTuple, cast
 from zlib import crc32
 
-from kraftops.errors import DecodeError, Underflow
+from kraftops.errors import BatchLimitError, DecodeError, Underflow
 from kraftops.log.batch import (
     CODEC_MASK,
     LARGE_PART,
@@ -83,10 +83,12 @@ def records(batch: Batch, meter: Meter) -> Iterator[LegacyRecord]:
 
     Raises:
         DecodeError: a length is impossible, or Kafka does not read this kind of wrapper.
-        InflationError: the wrapper inflates beyond the budget.
+        BatchLimitError: it is larger than the budget allows, or inflates to more.
     """
     if len(batch.data) < batch.size:
-        raise DecodeError(f"a batch of {batch.size} bytes is more than a quarter of --max-memory")
+        raise BatchLimitError(
+            f"a batch of {batch.size} bytes is more than a quarter of --max-memory"
+        )
     head = header(batch)
     outer, _ = _read(batch.data[: batch.size], 0)
     if not head.codec:
@@ -122,7 +124,9 @@ def _last_offset(buffer: bytes, most: int) -> int:
     position = -1
     for number, position in enumerate(_inner(buffer)):  # noqa: B007 - the last one is used
         if number == most:
-            raise DecodeError(f"a compressed set of more than {most} messages, too many to be read")
+            raise BatchLimitError(
+                f"a compressed set of more than {most} messages, too many to be read"
+            )
     if position < 0:
         raise DecodeError("a compressed set of messages that holds none")
     offset: int = _START(buffer, position)[0]

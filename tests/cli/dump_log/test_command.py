@@ -113,7 +113,7 @@ def test_limit_of_inflation_can_be_set(tmp_path: Path) -> None:
     refused = run_here(*arguments, "64m", cwd=tmp_path)
     read = run_here(*arguments, "80m", cwd=tmp_path)
 
-    assert refused.code == 1
+    assert refused.code == 2
     assert refused.errors == [
         "0.log: position 0: the batch inflates beyond 16777216 bytes, a quarter of --max-memory"
     ]
@@ -135,7 +135,7 @@ def test_batch_that_inflates_too_far_is_refused_within_bounded_memory(tmp_path: 
     log = str(tmp_path / "0.log")
     done, peak = measured(engine_name(), DUMP_LOG, "--print-data-log", "--files", log)
 
-    assert done.code == 1
+    assert done.code == 2
     assert done.errors == [
         f"{log}: position 0: the batch inflates beyond 67108864 bytes, a quarter of --max-memory"
     ]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kraftops.errors import DecodeError, InflationError, Underflow
+from kraftops.errors import BatchLimitError, DecodeError, Underflow
 from kraftops.log import batch as v2
 from kraftops.log.batch import Batch, Record, is_valid, read_record
 from kraftops.log.codecs import CODECS
@@ -312,7 +312,7 @@ def test_batch_that_inflates_too_much_is_refused(codec: int) -> None:
     data = batch_bytes([Record(0, 0, None, bytes(10_000))], attributes=codec)
 
     assert len(records(only(data), limit=20_000)) == 1
-    with pytest.raises(InflationError, match="beyond 5000 bytes"):
+    with pytest.raises(BatchLimitError, match="beyond 5000 bytes"):
         records(only(data), limit=5_000)
 
 

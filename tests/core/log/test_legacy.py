@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kraftops.errors import DecodeError, InflationError
+from kraftops.errors import BatchLimitError, DecodeError
 from kraftops.log import legacy
 from kraftops.log.batch import LARGE_PART, LOG_APPEND_TIME, Batch, Record
 from kraftops.log.codecs import CODECS
@@ -313,7 +313,7 @@ def test_wrapper_that_inflates_too_much_is_refused() -> None:
     batch = wrapper(0, inner(Record(0, 0, None, bytes(10_000))))
 
     assert len(read(batch, limit=20_000)) == 1
-    with pytest.raises(InflationError):
+    with pytest.raises(BatchLimitError):
         read(batch, limit=5_000)
 
 

@@ -139,10 +139,11 @@ def _row_outcome(row: Row, query: Query) -> Outcome:
 def add_notes(notes: Iterable[Note], path: str, report: Report) -> None:
     """Add the notes of an engine about a file to *report*."""
     for kind, position, reason, _ in notes:
-        if kind == NoteKind.FAILURE:
-            report.failure(path, position, reason)
-        else:
+        if kind == NoteKind.FINDING:
             report.finding(path, position, reason)
+        else:
+            report.failure(path, position, reason)
+        report.is_cut_short |= kind == NoteKind.LIMIT
 
 
 def require_records(part: ByteRange) -> None:

@@ -86,7 +86,11 @@ class PartPrinter:
             self._scan = scan = open_scan(request)
             stop = log.size if part.stop is None else part.stop
             written = 0
+            cut_position: int | None = None
             for outcome in part_outcomes(log, part, scan, request, report):
+                if cut_position is not None and outcome.out:
+                    report.failure(part.path, cut_position, self._too_many_rows)
+                    return
                 add_notes(outcome.notes, part.path, report)
                 written += len(outcome.out)
                 # The size of a stream is not known before its end.
@@ -98,7 +102,9 @@ class PartPrinter:
                 end = outcome.out.rfind(b"\n") + 1
                 yield outcome.out[:end] or outcome.out
                 if end:  # else a row is not at its end
-                    report.failure(part.path, scan.position, self._too_many_rows)
+                    cut_position = scan.position
+                if cut_position is not None and end < len(outcome.out):
+                    report.failure(part.path, cut_position, self._too_many_rows)
                     return
 
     @property

@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Iterable, Iterator
 
 from kraftops.engine.scan_contract import MAX_OUTPUT, Note, NoteKind, Outcome, Why
+from kraftops.errors import BatchLimitError, DecodeError
 
 
 class Output:
@@ -46,6 +47,14 @@ class Output:
 
     def count_row(self) -> None:
         self._size += 1
+
+    def lost_batch(self, position: int, error: DecodeError | MemoryError) -> str:
+        """Note a batch that cannot be read, or takes more than it may; return why."""
+        if isinstance(error, MemoryError):
+            error = BatchLimitError("the batch needs more memory than there is")
+        kind = NoteKind.LIMIT if isinstance(error, BatchLimitError) else NoteKind.FAILURE
+        self.notes.append(Note(kind, position, error.message, self._size))
+        return error.message
 
     def failure(self, position: int, reason: str) -> None:
         """Note a problem that Kafka's tool dies of."""

@@ -67,10 +67,7 @@ class RowScan:
                 if writer.is_full:
                     yield
         except (DecodeError, MemoryError) as error:
-            reason = "the batch needs more memory than there is"
-            if isinstance(error, DecodeError):
-                reason = error.message
-            self._out.failure(batch.position, reason)
+            reason = self._out.lost_batch(batch.position, error)
             base_offset = int.from_bytes(batch.data[:8], signed=True)
             place = f"position {batch.position}" if batch.position >= 0 else f"offset {base_offset}"
             detail = f"{place}, {batch.size} bytes: {reason}"

@@ -59,10 +59,8 @@ class TextScan:
             if not self._is_chosen or self._query.filter.is_empty:
                 self._batch_line(f"{error.partial} <undecodable: {error.message}>\n")
             self._out.failure(batch.position, error.message)
-        except DecodeError as error:
-            self._out.failure(batch.position, error.message)
-        except MemoryError:
-            self._out.failure(batch.position, "the batch needs more memory than there is")
+        except (DecodeError, MemoryError) as error:
+            self._out.lost_batch(batch.position, error)
 
     def _current_batch(self, batch: Batch, header: Header) -> Iterator[None]:
         """Write a batch of magic 2 or later."""
