@@ -152,7 +152,7 @@ def _packed_nodes(
         text = f"cannot read {name}: {error.message}"
         raise RecoveryRefused("no-archive", text, error.hint or hint) from None
     except SourceError as error:
-        raise RecoveryRefused("unreadable", error.message) from None
+        raise RecoveryRefused("unreadable", error.message, error.hint) from None
     damaged = [member for member in skipped if member.is_damaged]
     if damaged and not takes_damaged:
         raise RecoveryRefused("no-archive", f"cannot read {name}: {damaged[0].reason}", hint)

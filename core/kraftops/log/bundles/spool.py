@@ -21,6 +21,8 @@ from kraftops.log.zeros import are_zeros
 from kraftops.memory import keep_freed_memory
 
 _LEAST_HOLE = 4096  # bytes: a page of a file system
+_IDENTITY = "meta.properties"  # which tells one node's files from another's of the same names
+_APART = "pack each node in an archive of its own, or under its own directory"
 MORE_ROOM = "TMPDIR names a directory with more room"
 USABLE = 0.9  # of the free space of the temporary directory
 MOST_DATA_RATIO = 200
@@ -86,6 +88,7 @@ class _Spool:
         """Begin with an empty *file*; both are descriptors."""
         self.size = 0
         self._mount, self._archive, self._file, self._room = mount, archive, file, room
+        self._identities: dict[str, bytes] = {}
         self._end = 0  # of what was kept
         self._unwritten = bytearray()
 
@@ -96,7 +99,7 @@ class _Spool:
         archive everything is kept that can be read.
 
         Raises:
-            SourceError: the archive cannot be read.
+            SourceError: the archive cannot be read, or has several nodes under the same names.
             TornArchive: it is damaged, and nothing can be read.
             DamagedArchive: it is too large for its size, or there is no room.
         """
@@ -149,6 +152,12 @@ class _Spool:
         return reason
 
     def _added(self, name: str, extent: Extent) -> str | None:
+        if posixpath.basename(name) == _IDENTITY:
+            self.flush()
+            content = extent.read_at(0, extent.size)
+            if self._identities.setdefault(name, content) != content:
+                text = f"{self._mount.path} has the directories of two nodes under one name: {name}"
+                raise SourceError(text, _APART)
         is_placed = self._mount.add(name, extent)
         return None if is_placed else "its path is that of a directory, or leads through a file"
 
@@ -178,11 +187,14 @@ class _Spool:
 
 
 def _inner_path(name: str) -> str | None:
-    """Return the normal path of a member; None of one that leads out of the archive."""
+    """Return the normal path of a member; None of one that leads out of the archive.
+
+    Absolute ones, as `tar -P` writes them, begin at the root of the archive, as `tar -x` has them.
+    """
     if not _UNUSUAL_PATH.search(name):
         return name
-    path = posixpath.normpath(name)
-    leads_out = posixpath.isabs(path) or path.split("/", 1)[0] == ".." or "\0" in path
+    path = posixpath.normpath(name.lstrip("/"))
+    leads_out = path.split("/", 1)[0] == ".." or "\0" in path
     return None if leads_out else path
 
 

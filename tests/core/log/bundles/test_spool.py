@@ -112,7 +112,7 @@ def test_zeros_take_no_room(tmp_path: Path, name: str, monkeypatch: pytest.Monke
 
 
 @each_kind
-@pytest.mark.parametrize("inner", ["../0.log", "a/../../0.log", "/0.log"])
+@pytest.mark.parametrize("inner", ["../0.log", "a/../../0.log", "/../0.log"])
 def test_path_that_leads_out_is_left_out(tmp_path: Path, name: str, inner: str) -> None:
     KINDS[name](tmp_path / name, {inner: b"x", "./t-0//1.log": b"log"})
 
@@ -120,6 +120,24 @@ def test_path_that_leads_out_is_left_out(tmp_path: Path, name: str, inner: str) 
         assert skipped == [Skipped(inner, "its path leads out of the archive")]
         assert mount.folders.keys() == {"", "t-0"}
         assert names_in(f"{tmp_path}/{name}!/t-0") == ["1.log"]
+
+
+@each_kind
+def test_nodes_with_absolute_names_are_read_and_never_two_of_them_as_one(
+    tmp_path: Path, name: str
+) -> None:
+    first, second = {"/var/lib/k1/meta.properties": b"1"}, {"/var/lib/k2/meta.properties": b"2"}
+    KINDS[name](tmp_path / name, first | second)
+    with mounted_archive(f"{tmp_path}/{name}", is_wanted) as (_, skipped):
+        assert not skipped
+        assert names_in(f"{tmp_path}/{name}!/var/lib") == ["k1", "k2"]
+
+    KINDS[name](tmp_path / name, first | {"./var/lib/k1/meta.properties": b"2"})
+    with (
+        pytest.raises(SourceError, match="of two nodes under one name"),
+        mounted_archive(f"{tmp_path}/{name}", is_wanted),
+    ):
+        pass
 
 
 def test_file_in_the_place_of_a_directory_is_left_out(tmp_path: Path) -> None:
