@@ -26,8 +26,10 @@ from kraftops.findings.finding import (
     doubted,
     exit_code,
 )
+from kraftops.image.verify.directories import NOT_GIVEN
 from kraftops.image.verify.loading import NOT_FORETOLD
 
+_OF_UNREAD = (NOT_FORETOLD, NOT_GIVEN)
 _PLACEHOLDER = re.compile(r"(-b|-C|--bootstrap-server) HOST:PORT")
 _BY_EITHER = ("kafka-cluster problems ", "kafka-cluster controllers ")
 """Commands that ask brokers or controllers."""
@@ -97,7 +99,7 @@ class Diagnosis:
     @property
     def is_incomplete(self) -> bool:
         """Whether something may be wrong that was not looked at: a check failed, or read a part."""
-        is_unread = any(finding.code == NOT_FORETOLD for finding in self.findings)
+        is_unread = any(finding.code in _OF_UNREAD for finding in self.findings)
         return is_unread or any(run.has_failed for run in self.runs)
 
     @property

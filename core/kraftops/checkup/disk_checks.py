@@ -184,7 +184,8 @@ def _start_of(node: Node, examination: Examination, allowance: Allowance) -> Ite
     if image and is_at_rest and (is_whole or is_packed(node)):
         yield from older_disks(node, image)
     if is_whole and image:
-        yield from assignment_findings(node, image, examination.nodes)
+        is_copy = examination.is_copy(node)
+        yield from assignment_findings(node, image, examination.nodes, is_copy=is_copy)
     if not (is_whole and examination.is_deep):
         release = assumed.newest.release.name
         yield from loading_findings(node, image, release, allowance, is_whole=is_whole)

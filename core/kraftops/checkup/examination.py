@@ -309,6 +309,10 @@ class Examination:
         access = self.access
         return access if access and (access.brokers or access.controllers) else None
 
+    def is_copy(self, node: Node) -> bool:
+        """Tell whether a node is known by directories that were found, which may lack some."""
+        return all(node.config.path != kafka.path for kafka in self.configs)
+
     def is_running(self, node: Node) -> bool:
         """Tell whether a server has the directories of a node in use."""
         return any(directory.holder for directory in node.directories)

@@ -19,7 +19,7 @@ from kraftops.findings.finding import (
 )
 from kraftops.image.state.findings import OPEN_TRANSACTION
 from kraftops.image.state.image import MetadataImage
-from kraftops.image.verify.directories import OTHER_NAME
+from kraftops.image.verify.directories import NOT_GIVEN, OTHER_NAME, unread_findings
 from kraftops.java.hosts import host_text
 from kraftops.recovery.log_copy import LogCopy
 from kraftops.recovery.log_selection import ComparedLog
@@ -32,7 +32,6 @@ from kraftops.server import quorum_state
 from kraftops.server.voters import Voter
 from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.verify.rival_quorums import rival_finding
-from kraftops.uuids import to_text
 
 _LONG_FENCED_MS = 86_400_000  # a day: replicas of a broker that is away so long lead nothing
 
@@ -277,30 +276,12 @@ def unread_text(brokers: Collection[int]) -> str:
     return f"the {disks.format(named('broker', sorted(brokers)))} not been read"
 
 
-def _unread_directories(unread: Mapping[int, Collection[bytes]]) -> Iterator[Finding]:
-    if unread:
-        count = sum(map(len, unread.values()))
-        have = "has" if count == 1 else "have"
-        yield Finding(
-            "brokers-not-given",
-            Severity.RISK,
-            f"{count} of the log directories of {named('broker', [*unread])} {have} not been read",
-            cure="give them with --from, or the directory that holds all of a node",
-            evidence=tuple(
-                Evidence(f"broker {broker}", f"directory.id {to_text(directory_id)}")
-                for broker, ids in unread.items()
-                for directory_id in sorted(ids)
-            ),
-            consequence="records that only they have would be cut, and are not counted here",
-        )
-
-
 def _unread_brokers(unseen: UnseenBrokers, chosen: LogCopy) -> Iterator[Finding]:
-    yield from _unread_directories(unseen.unread_directories)
+    yield from unread_findings(unseen.unread_directories)
     if unseen.ids:
         brokers = ", ".join(map(str, sorted(unseen.ids)))
         yield Finding(
-            "brokers-not-given",
+            NOT_GIVEN,
             Severity.RISK,
             unread_text(unseen.ids),
             cure=f"give their log directories with --from, or archives: {PACK_BROKER}",
@@ -315,4 +296,4 @@ def _unread_brokers(unseen: UnseenBrokers, chosen: LogCopy) -> Iterator[Finding]
     ):
         if ids:
             text = f"brokers that {what} were not given: {', '.join(map(str, sorted(ids)))}"
-            yield Finding("brokers-not-given", Severity.NOTE, text)
+            yield Finding(NOT_GIVEN, Severity.NOTE, text)

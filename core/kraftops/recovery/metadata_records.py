@@ -31,6 +31,7 @@ from kraftops.recovery.partitions.losses import (
     copies_by_partition,
     copies_to_be_led,
     losses,
+    partly_read,
 )
 from kraftops.storage.bootstrap.records import MetadataRecord
 from kraftops.tree.leaves import partition_data
@@ -130,14 +131,6 @@ def plan_partitions(
     losing = {(loss.copy.topic_id, loss.copy.number) for loss in losses(assigned, led)}
     elections = newest_elections(assigned, copies, losing, image.brokers, _later_epochs(others))
     elected = elections if elects_newest else []
-    unread_brokers = unread_directories(image, disks).keys()
-    read = {(copy.broker, copy.topic, copy.number) for copy in led}
-    partly_read = {
-        (topic, number)
-        for topic, number, state in assigned.values()
-        for broker in unread_brokers & {*state.replicas}
-        if (broker, topic, number) not in read
-    }
     before = next_producer_id(image)
     after = _raised(before, others, copies, len(image.brokers))
     version = _partition_record_version(image.metadata_version[0] if image.metadata_version else 0)
@@ -152,7 +145,9 @@ def plan_partitions(
         # The next leader aborts what an open transaction holds, and these records with it.
         records.insert(0, MetadataRecord("AbortTransactionRecord", {"reason": "recovery"}))
     return PartitionPlan(
-        comparison=compare(led, partly_read=partly_read),
+        comparison=compare(
+            led, partly_read=partly_read(assigned, led, unread_directories(image, disks))
+        ),
         losses=tuple(losses(_after_elections(assigned, elected), led)),
         elections=tuple(elections),
         is_elected=elects_newest,

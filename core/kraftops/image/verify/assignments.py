@@ -8,7 +8,7 @@ the assigned one, and tells the controller.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from types import MappingProxyType
@@ -35,8 +35,12 @@ from kraftops.image.verify.directories import (
     UNKNOWN_PARTITION,
     UNKNOWN_TOPIC,
     DirectoryOwner,
+    formatted_anew,
     misplaced_finding,
     misplacement,
+    registered_ids,
+    unread_findings,
+    unread_ids,
 )
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.server.loader.load_plan import FolderKind
@@ -98,18 +102,21 @@ def replicas_on(
 
 
 def assignment_findings(
-    node: Node, image: MetadataImage, nodes: Sequence[Node] = ()
+    node: Node, image: MetadataImage, nodes: Sequence[Node] = (), *, is_copy: bool = False
 ) -> Iterator[Finding]:
     """Yield the partitions of a broker that are not where the metadata has them.
 
-    One of the other *nodes* may have a directory of it. What its own log lost its end before is not
-    judged: the broker fetches that from the controllers before it loads partitions
-    (`BrokerServer.startup`, 4.3.1).
+    One of the other *nodes* may have a directory of it. Where the node *is_copy*, not all of its
+    directories need be there: what may be in another one is not missing, and that is told. What its
+    own log lost its end before is not judged: the broker fetches that from the controllers before
+    it loads partitions (`BrokerServer.startup`, 4.3.1).
 
     Raises:
         KraftopsError: a directory, or a source of the image, cannot be read any more.
     """
-    findings = [*_assignment_findings(node, image, nodes)]
+    unread = unread_ids(image, node.config.node_id, node.directories) if is_copy else set[bytes]()
+    yield from unread_findings({node.config.node_id: unread} if unread else {})
+    findings = [*_assignment_findings(node, image, nodes, unread)]
     unknown = [finding for finding in findings if finding.code in _OF_LATER_RECORDS]
     if unknown and not node.is_controller and image.offset < (node.content.end_offset or 0):
         folder = os.path.join(node.metadata.path, METADATA_PARTITION)
@@ -128,7 +135,7 @@ def assignment_findings(
 
 
 def _assignment_findings(
-    node: Node, image: MetadataImage, nodes: Sequence[Node]
+    node: Node, image: MetadataImage, nodes: Sequence[Node], unread: Collection[bytes]
 ) -> Iterator[Finding]:
     directories = node.data_directories
     present: set[PartitionKey] = set()
@@ -136,8 +143,8 @@ def _assignment_findings(
     for directory in directories:
         for partition in directory.partitions():
             # One that has lost its topic id is told of as such.
-            own_id = partition.topic_id
-            topic_id = own_id or image.topic_ids.get(partition.topic)
+            noted_id = partition.topic_id
+            topic_id = noted_id or image.topic_ids.get(partition.topic)
             owner = DirectoryOwner(
                 node.config.node_id, directory.meta.directory_id if directory.meta else None
             )
@@ -151,7 +158,7 @@ def _assignment_findings(
             is_here = not partition.is_renamed or _is_taken(partition, image, owner)
             if topic_id and is_here and not is_lost:
                 present.add((topic_id, partition.number))
-            if own_id is None and is_forbidden(os.path.join(partition.path, TOPIC_ID)):
+            if noted_id is None and is_forbidden(os.path.join(partition.path, TOPIC_ID)):
                 continue  # the loading tells it
             misplaced = misplacement(image, owner, partition)
             if misplaced is None or misplaced.code == SET_ASIDE:
@@ -160,11 +167,19 @@ def _assignment_findings(
                 path = directory.java_path
                 finding = misplaced_finding(node.config.node_id, path, partition, misplaced)
                 yield _with_known_id(finding, image)
+    own_id = node.config.node_id
     missing = {
-        key: state for key, state in replicas_on(node.config.node_id, image) if key not in present
+        key: state
+        for key, state in replicas_on(own_id, image)
+        if key not in present
+        and not _may_be_in(unread, state.directories[state.replicas.index(own_id)])
     }
     elsewhere = _paths([directory for other in nodes for directory in other.directories])
-    yield from missing_findings(node.config.node_id, node.directories, image, missing, elsewhere)
+    yield from missing_findings(own_id, node.directories, image, missing, elsewhere)
+
+
+def _may_be_in(unread: Collection[bytes], assigned: bytes) -> bool:
+    return assigned in unread or (bool(unread) and is_reserved(assigned))
 
 
 def _is_taken(partition: PartitionDirectory, image: MetadataImage, owner: DirectoryOwner) -> bool:
@@ -195,13 +210,18 @@ def missing_findings(
         if not directory.is_metadata and directory.exists and not directory.is_readable
     ]
     own = _paths(readable)
+    anew = [
+        directory.java_path
+        for directory in formatted_anew(image, node_id, readable)
+        if directory.meta and registered_ids(image, node_id)
+    ]
     beside = renamed_directories(readable, image, missing)
     for (topic_id, number), state in missing.items():
         assigned = state.directories[state.replicas.index(node_id)]
         path, topic = own.get(assigned, ""), image.topics[topic_id].name
         place = Place(node_id, path or None, topic, number, os.path.join(path, f"{topic}-{number}"))
         other = "" if path else elsewhere.get(assigned, "")
-        finding = _missing_partition(place, _where(assigned, path, other), state)
+        finding = _missing_partition(place, _where(assigned, path, other, anew), state)
         if path and is_directory(os.path.join(path, f"{topic}-{number}")):
             reason = "it is missing: what is there has another topic id"
             finding = replace(finding, text=finding.text.replace("it is missing", reason, 1))
@@ -234,13 +254,18 @@ def _with_known_id(finding: Finding, image: MetadataImage) -> Finding:
     return replace(finding, cure=cure, commands=(write_command(path, lines),))
 
 
-def _where(assigned: bytes, path: str, other: str) -> str:
-    """Return where the metadata has a partition: in *path*, or in the directory of an *other*."""
+def _where(assigned: bytes, path: str, other: str, anew: Sequence[str]) -> str:
+    """Return where the metadata has a partition: in *path*, or in the directory of an *other*.
+
+    Those that were formatted *anew* may be of the disk that had the assigned one.
+    """
     if is_reserved(assigned):
         return "on this node"
     if path:
         return "here"
     what = other or "none of this node's"
+    if anew and not other:
+        what += f" ({' and '.join(anew)} {'was' if len(anew) == 1 else 'were'} formatted anew)"
     return f"in directory {to_text(assigned)}, which is {what}"
 
 

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from kraftops.display.sizes import named
 from kraftops.engine.metadata_state import EntryKey, PartitionState
 from kraftops.errors import SourceError
-from kraftops.findings.finding import Finding, Place, Severity
+from kraftops.findings.finding import Evidence, Finding, Place, Severity
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.verify import place_of
 from kraftops.server.loader.load_plan import FolderKind
-from kraftops.server.log_directory import PartitionDirectory, read_log_directory
+from kraftops.server.log_directory import LogDirectory, PartitionDirectory, read_log_directory
 from kraftops.server.partition_data import partition_data_of
 from kraftops.uuids import is_reserved, to_text
 
@@ -47,6 +48,7 @@ class Misplacement(NamedTuple):
 OTHER_BROKER, OTHER_DIRECTORY, OTHER_NAME = "other-broker", "other-directory", "other-name"
 SET_ASIDE, NO_TOPIC_ID = "set-aside", "no-topic-id"
 UNKNOWN_TOPIC, UNKNOWN_PARTITION = "unknown-topic", "unknown-partition"
+NOT_GIVEN = "brokers-not-given"
 NO_STRAYS = (OTHER_DIRECTORY, OTHER_NAME)
 """Codes of partitions that no broker sets aside."""
 _KEPT = (SET_ASIDE, OTHER_DIRECTORY)
@@ -76,6 +78,58 @@ def stray_findings(image: MetadataImage, directories: Sequence[str]) -> Iterator
                 place = place_of(image, misplaced.entry) if misplaced.entry else Place()
                 finding = misplaced_finding(owner.node_id, path, partition, misplaced)
                 yield finding.moved(offset=place.offset, address=place.address)
+
+
+def registered_ids(image: MetadataImage, node_id: int) -> set[bytes]:
+    """Return the ids of the log directories with which a broker registered last."""
+    broker = image.brokers.get(node_id)
+    return set(image.broker_state(broker, whole=False)["logDirs"]) if broker else set()
+
+
+def formatted_anew(
+    image: MetadataImage, node_id: int, directories: Iterable[LogDirectory]
+) -> list[LogDirectory]:
+    """Return the data directories of a broker whose ids it has not registered."""
+    registered = registered_ids(image, node_id)
+    return [
+        directory
+        for directory in directories
+        # One for the metadata log alone is never registered.
+        if (directory.has_checkpoints or not directory.is_metadata)
+        and (directory.meta.directory_id if directory.meta else None) not in registered
+    ]
+
+
+def unread_ids(
+    image: MetadataImage, node_id: int, directories: Sequence[LogDirectory]
+) -> set[bytes]:
+    """Return the ids of registered log directories of a broker that are not among those given.
+
+    One that was formatted anew is there instead of another.
+    """
+    present = {directory.meta.directory_id for directory in directories if directory.meta}
+    unread = registered_ids(image, node_id) - present
+    is_replaced = len(formatted_anew(image, node_id, directories)) >= len(unread)
+    return set() if is_replaced else unread
+
+
+def unread_findings(unread: Mapping[int, Collection[bytes]]) -> Iterator[Finding]:
+    """Yield that log directories were not given, of brokers of which others were, by their ids."""
+    if unread:
+        count = sum(map(len, unread.values()))
+        have = "has" if count == 1 else "have"
+        yield Finding(
+            NOT_GIVEN,
+            Severity.RISK,
+            f"{count} of the log directories of {named('broker', [*unread])} {have} not been read",
+            cure="give them, too, or the directory that holds all of a node",
+            evidence=tuple(
+                Evidence(f"broker {broker}", f"directory.id {to_text(directory_id)}")
+                for broker, ids in unread.items()
+                for directory_id in sorted(ids)
+            ),
+            consequence="records that only they have would be cut, and are not counted here",
+        )
 
 
 def misplaced_finding(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
@@ -27,6 +28,7 @@ from kraftops.image.verify.directories import (
     DirectoryOwner,
     misplaced_finding,
     misplacement,
+    unread_ids,
 )
 from kraftops.log.damage.salvage import Gap, last_offset, salvaged
 from kraftops.log.files import METADATA_PARTITION
@@ -145,14 +147,16 @@ def unread_directories(
     Raises:
         KraftopsError: a source of the image cannot be read any more.
     """
-    disks = list(disks)
-    read = {disk.directory.meta.directory_id for disk in disks if disk.directory.meta}
-    unread: dict[int, Collection[bytes]] = {}
-    for broker in sorted({disk.node_id for disk in disks if disk.copies}):
-        registration = image.broker(broker)
-        if registration and (ids := set(registration["logDirs"]) - read):
-            unread[broker] = ids
-    return unread
+    directories: dict[int, list[LogDirectory]] = defaultdict(list)
+    with_copies = set()
+    for disk in disks:
+        directories[disk.node_id].append(disk.directory)
+        with_copies |= {disk.node_id} if disk.copies else set()
+    return {
+        broker: ids
+        for broker in sorted(with_copies)
+        if (ids := unread_ids(image, broker, directories[broker]))
+    }
 
 
 def misplaced_partitions(disks: Iterable[BrokerDisk], image: MetadataImage) -> Iterator[Finding]:

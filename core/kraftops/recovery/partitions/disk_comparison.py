@@ -29,7 +29,11 @@ from kraftops.image.verify.directories import (
     OTHER_BROKER,
     OTHER_NAME,
     UNKNOWN_TOPIC,
+    formatted_anew,
     is_misnamed,
+    registered_ids,
+    unread_findings,
+    unread_ids,
 )
 from kraftops.recovery.log_copy import LogCopy, partition_folder, read_log
 from kraftops.recovery.node_copies import LogSource
@@ -52,15 +56,22 @@ from kraftops.recovery.partitions.copies import (
     more_complete,
     newest_of,
 )
-from kraftops.recovery.partitions.disk import BrokerDisk, misplaced_partitions, read_disk
+from kraftops.recovery.partitions.disk import (
+    BrokerDisk,
+    misplaced_partitions,
+    read_disk,
+    unread_directories,
+)
 from kraftops.recovery.partitions.losses import (
     Assignment,
     assignments,
     copies_to_be_led,
     losses,
+    partly_read,
 )
 from kraftops.recovery.partitions.start_order import WHILE_STOPPED, replacement, start_order
 from kraftops.recovery.refusal import RecoveryRefused
+from kraftops.server.log_directory import LogDirectory
 from kraftops.server.partition_files import deleted_segments, partition_files
 
 _SHOWS_NOTHING = frozenset({"no-identity", "no-log", "not-found"})
@@ -106,7 +117,8 @@ def compare_disks(sources: Sequence[LogSource], *, is_deep: bool = False) -> Com
         for copy in copies_to_be_led(assigned, disks)
         if not is_misnamed(image, copy.topic, copy.topic_id)
     ]
-    table = compare(led, is_deep=is_deep)
+    unread = unread_directories(image, disks)
+    table = compare(led, is_deep=is_deep, partly_read=partly_read(assigned, led, unread))
     lost = [
         loss
         for loss in losses(assigned, table.all_copies)
@@ -128,6 +140,7 @@ def compare_disks(sources: Sequence[LogSource], *, is_deep: bool = False) -> Com
                 [
                     *(left_out(refusal, ": it is left out") for refusal in refusals),
                     *given_twice,
+                    *unread_findings(unread),
                     *(
                         finding
                         for finding in misplaced
@@ -321,7 +334,7 @@ def _missing(
 ) -> Iterator[Finding]:
     """Yield the copies that are missing, and of which no disk of a replica has another.
 
-    Of brokers whose given directories were all formatted anew, these are all that are in sync.
+    Of brokers with directories that were formatted anew, these are all that are in sync.
     """
     copy_keys = [(copy, (copy.topic_id, copy.number)) for copy in copies if copy.topic_id]
     present = {
@@ -346,18 +359,12 @@ def _missing(
 
 
 def _formatted_anew(disks: Iterable[BrokerDisk], image: MetadataImage) -> Iterator[int]:
-    """Yield the brokers with as many directories as are registered, and none of these.
-
-    Directories that are registered may be a part of those of the broker, or exchanged.
-    """
-    by_node: defaultdict[int, list[BrokerDisk]] = defaultdict(list)
+    """Yield the brokers of which a directory was formatted anew, and all are given."""
+    by_node: defaultdict[int, list[LogDirectory]] = defaultdict(list)
     for disk in disks:
         if not disk.is_packed:
-            by_node[disk.node_id].append(disk)
-    for node_id, of_node in by_node.items():
-        broker = image.brokers.get(node_id)
-        registered = image.broker_state(broker, whole=False)["logDirs"] if broker else ()
-        metas = [disk.directory.meta for disk in of_node if disk.directory.meta]
-        is_old = any(meta.directory_id in registered for meta in metas)
-        if not is_old and 0 < len(registered) <= len(of_node):
+            by_node[disk.node_id].append(disk.directory)
+    for node_id, directories in by_node.items():
+        is_known = registered_ids(image, node_id) and formatted_anew(image, node_id, directories)
+        if is_known and not unread_ids(image, node_id, directories):
             yield node_id

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -150,6 +150,22 @@ def copies_to_be_led(
         for broker, directory_id in zip(state.replicas, state.directories, strict=False)
         if (broker, directory_id) in by_directory and (broker, topic, number) not in present
     ]
+
+
+def partly_read(
+    assigned: Mapping[PartitionKey, Assignment],
+    copies: Iterable[PartitionCopy],
+    brokers: Container[int],
+) -> set[tuple[str, int]]:
+    """Return the partitions of which *brokers* may have copies that were not read."""
+    read = {(copy.broker, copy.topic, copy.number) for copy in copies}
+    return {
+        (topic, number)
+        for topic, number, state in assigned.values()
+        if any(
+            broker in brokers and (broker, topic, number) not in read for broker in state.replicas
+        )
+    }
 
 
 def losses(
