@@ -13,8 +13,8 @@ from kraftops.log.batch import read_record
 
 _OLDEST = -(1 << 63)
 _KEPT_BYTES = 1 << 20
-"""The largest batch whose records' places are kept: a history reads batches several times, and lists
-of places take more memory than the records of a small batch."""
+"""The largest batch whose records' places are kept: a history reads batches several times, and
+lists of places take more memory than the records of a small batch."""
 
 
 class Limits(NamedTuple):
