@@ -44,7 +44,7 @@ class Turn(NamedTuple):
 
 
 ALONE = Turn()
-"""The turn of who shares the memory with nobody."""
+"""The turn of a thread that shares the memory with no other."""
 
 
 @dataclass(frozen=True, slots=True)

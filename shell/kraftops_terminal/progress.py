@@ -34,7 +34,7 @@ class Task:
     files: int = 0
     """The number of files, if they are counted."""
     note: str = ""
-    """Text behind the numbers."""
+    """Text after the numbers."""
     done: int = 0
     begun: set[str] = field(default_factory=set)
     """The files of which something is done."""

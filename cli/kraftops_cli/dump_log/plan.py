@@ -106,7 +106,7 @@ class Run:
     def exit_code(self) -> int:
         """Return the exit code of the dump so far.
 
-        With `--format json`, a failure is an object behind the rows.
+        With `--format json`, a failure is an object after the rows.
         """
         code = exit_code(self.plan, self.report)
         if code not in (0, DAMAGED) and self.terminal.is_json:

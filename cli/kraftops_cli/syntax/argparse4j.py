@@ -314,7 +314,7 @@ class _Parser:
 
 
 def _shown(arguments: Iterable[str]) -> str:
-    """Return arguments as a text without what stands behind the name of a password."""
+    """Return arguments as a text without what follows the name of a password."""
     return _SECRET.sub(r"\1<redacted>", " ".join(arguments))
 
 

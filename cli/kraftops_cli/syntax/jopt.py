@@ -91,7 +91,7 @@ class _Parser:
         return [f"{name}={value}"]
 
     def _separate_value(self, option: click.Option, name: str) -> str:
-        """Return the value of an option that has none behind `=`."""
+        """Return the value of an option that has none after `=`."""
         if _needs_value(option):
             if not self._queue:
                 raise click.UsageError(f"{name} needs a value", self._ctx)

@@ -194,7 +194,7 @@ def too_long_for_incidents(examination: Examination) -> str | None:
 
 
 def operations(examination: Examination) -> Iterator[Finding]:
-    """Yield the operations that nobody carries on, and settings that they left."""
+    """Yield the operations that no process carries on, and settings that they left."""
     access, image = examination.answers, examination.image
     if access:
         under_way = operations_under_way(access, access.placement())

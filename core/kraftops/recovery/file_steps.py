@@ -172,7 +172,7 @@ def _derived_files(changed: Collection[str], kept: int, names: Sequence[str]) ->
 def _stale_snapshots(
     own: LogCopy, chosen: LogCopy, kept: int, names: Sequence[str]
 ) -> Iterator[str]:
-    """Yield the snapshots that end behind the kept offsets, or without a sound log behind them."""
+    """Yield the snapshots that end after the kept offsets, or without a sound log after them."""
     copied = chosen.snapshot and os.path.basename(chosen.snapshot.path)
     useless = own.snapshot and os.path.basename(own.snapshot.path)
     if own.has_sound_beginning:

@@ -45,7 +45,7 @@ class LogCopy:
         electors: the ids of the voters at the newest election, by the log and quorum-state.
         recovered: its newest recovery, if it has one.
         last: the last sound batch of the segments.
-        tail: the bytes behind it.
+        tail: the bytes after it.
         damage: why it is not chosen; None if it can be.
         is_cut: whether only its end is damaged: the batches before could go on.
         has_bad_state: whether there is a quorum-state without a valid epoch.
@@ -99,7 +99,7 @@ class LogCopy:
 
     @property
     def is_snapshot_newer(self) -> bool:
-        """Whether a server would drop the segments, since the snapshot ends behind them."""
+        """Whether a server would drop the segments, since the snapshot ends after them."""
         snapshot = self.snapshot
         if snapshot is None:
             return False
@@ -203,7 +203,7 @@ def _read(name: str, folder: str, owner: MetaProperties, log: MetadataLog) -> Lo
         epochs.add(tail.epoch)
         is_cut = not damage
         place = f"{log.segments[tail.segment].path}, position {tail.position}"
-        damage.append(f"{place}: {tail.reason}, and {tail.batches} whole batches lie behind it")
+        damage.append(f"{place}: {tail.reason}, whole batches after it: {tail.batches}")
     state_file = os.path.join(folder, quorum_state.FILE_NAME)
     elected_epoch = quorum_state.leader_epoch(state_file)
     copy = LogCopy(name, folder, owner, log.segments, snapshot, last=last, tail=tail)

@@ -1,4 +1,4 @@
-"""Records of the metadata that a recovery writes behind the voters: elections and producer ids.
+"""Records of the metadata that a recovery writes after the voters: elections and producer ids.
 
 Counters that a lost tail of the log had moved are raised: what was handed out is not handed out
 again. Leader epochs are by elections. Broker epochs are offsets of registrations; each broker gets

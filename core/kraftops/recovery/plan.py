@@ -288,7 +288,7 @@ def _batches(
     records: Sequence[MetadataRecord],
     now: int,
 ) -> tuple[bytes, int]:
-    """Return the batches to write behind the chosen log, and their epoch; else the log's epoch.
+    """Return the batches to write after the chosen log, and their epoch; else the log's epoch.
 
     Args:
         logs: all logs.

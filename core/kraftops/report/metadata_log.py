@@ -165,7 +165,7 @@ def _read(
 
 
 def _longest(read: _Read, files: LogFiles, span: Span, progress: Progress | None) -> _Read:
-    """Return what was read, or a longer part of the log behind its damage.
+    """Return what was read, or a longer part of the log after its damage.
 
     A part begins with a snapshot. The findings say of each damage what was done about it.
     """

@@ -43,7 +43,7 @@ REQUESTS: Mapping[str, frozenset[str]] = {
 }
 """The requests that make a change, by what it is."""
 _ASKED_FOR = frozenset({CLIENT, REASSIGNMENT, PREFERRED_ELECTION})
-"""Causes behind which a client may be."""
+"""Causes that a request of a client may lie behind."""
 
 
 class Request(NamedTuple):

@@ -141,7 +141,7 @@ def read_changes(
 
 
 class ChangeLog(NamedTuple):
-    """Changes, and the state behind the last."""
+    """Changes, and the state after the last."""
 
     changes: list[MetadataChange]
     image: MetadataImage

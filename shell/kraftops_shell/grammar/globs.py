@@ -109,7 +109,7 @@ class _Reader:
         return regex.any_of(alternatives)
 
     def _class(self) -> regex.Step:
-        """Return the step of a class, behind its bracket; its first letter may be a bracket."""
+        """Return the step of a class, after its bracket; its first letter may be a bracket."""
         self._is_pattern = True
         is_negated = False
         ranges: list[tuple[int, int]] = []

@@ -40,7 +40,7 @@ def read_moment(text: str, now: int, end: Callable[[], int | None] = lambda: Non
 
 
 def first_moment(words: Sequence[str]) -> tuple[str, Sequence[str]]:
-    """Return the text of the moment that words begin with, and the words behind it.
+    """Return the text of the moment that words begin with, and the words after it.
 
     A day and a time of day are two words that need no quotes.
     """

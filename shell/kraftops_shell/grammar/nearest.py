@@ -1,4 +1,4 @@
-"""The word that was meant by one that nobody knows."""
+"""The word that was probably meant by an unknown word."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def read_line(text: str) -> list[Line]:
 
 
 def _read_command(text: str) -> tuple[Line, str | None]:
-    """Return the first command of a text, and the text behind its `;`, None without one."""
+    """Return the first command of a text, and the text after its `;`, None without one."""
     line = scan(text)
     _check_quotes(line)
     if line.operator in ("", ";"):

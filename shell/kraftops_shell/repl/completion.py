@@ -50,7 +50,7 @@ class Place(NamedTuple):
 
 
 def place_of(session: Session, before: str) -> Place:
-    """Return the place behind a text, with the words of an alias for its name."""
+    """Return the place after a text, with the words of an alias for its name."""
     tokens, start, is_of_system = _tokens(before, kafka=session.is_kafka)
     word = Token("", len(before) - start, len(before) - start)
     if tokens and start + tokens[-1].end == len(before):
@@ -83,7 +83,7 @@ def candidates(session: Session, before: str, limit: int | None = None) -> list[
 
 
 def due(session: Session, earlier: list[str]) -> Values | None:
-    """Return the kind of values that belongs behind the words of a command, if one does."""
+    """Return the kind of values that belongs after the words of a command, if one does."""
     command = session.commands.get(earlier[0]) if earlier else None
     if command is None:
         return None

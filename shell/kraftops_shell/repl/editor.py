@@ -166,7 +166,7 @@ class Editor:
 
 
 def _edited(lines: PromptSession[str], prompt: str) -> str:
-    """Return what is typed behind a prompt.
+    """Return what is typed after a prompt.
 
     Raises:
         EOFError, KeyboardInterrupt: as `Editor.read`.

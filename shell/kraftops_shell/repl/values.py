@@ -88,7 +88,7 @@ def _start_of_name(word: str) -> int:
 
 
 def _after(before: str, values: Iterable[Value]) -> list[Value]:
-    """Return values behind a part of the word, which may go on."""
+    """Return values that follow a part of the word, which may go on."""
     return [
         Value(before + completion.text, completion.text, is_prefix=True) for completion in values
     ]

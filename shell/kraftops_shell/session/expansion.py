@@ -52,7 +52,7 @@ def _expanded(line: str, history: History) -> str:
 
 
 def _event(line: str, position: int, before: str, history: History) -> tuple[str, int]:
-    """Return the expansion of an event behind its `!`, and the position after the event."""
+    """Return the expansion of an event after its `!`, and the position after the event."""
     letter = line[position]
     if letter in " \t":
         return f"!{letter}", position + 1
@@ -68,7 +68,7 @@ def _event(line: str, position: int, before: str, history: History) -> tuple[str
         return _last(history, lambda old: text in old), end + 1
     number = _NUMBER.match(line, position)
     if number and number[0]:
-        # The character behind a number is lost in JLine.
+        # The character after a number is lost in JLine.
         return _numbered(number[1], number[2], history), number.end() + 1
     return _last(history, lambda old: old.startswith(line[position:])), len(line)
 

@@ -53,7 +53,7 @@ def test_whole_batch_behind_damage_is_damage_and_counts_for_the_highest_epoch(
 
     log = read(write_log(tmp_path, {0: [*BEGINNING, damaged, no_ops(6, 1, epoch=7)]}))
 
-    assert "1 whole batches lie behind it" in (log.damage or "")
+    assert "whole batches after it: 1" in (log.damage or "")
     assert (log.epoch, log.highest_epoch) == (1, 7)
 
 

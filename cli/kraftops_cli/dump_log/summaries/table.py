@@ -142,7 +142,7 @@ def _total(summaries: Sequence[Fields]) -> list[Cell]:
 
 
 def has_problems(log: Fields) -> bool:
-    """Tell whether a log has damage, records that nobody can read, or open transactions."""
+    """Tell whether a log has damage, unreadable records, or open transactions."""
     return bool(
         log["damage"]["count"] or log["undecodable"]["count"] or log["transactions"]["open"]
     )

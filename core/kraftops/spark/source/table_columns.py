@@ -96,7 +96,7 @@ def _json(rows: pa.RecordBatch, name: str) -> pa.StringArray:
 
 
 def _bytes(rows: pa.RecordBatch, name: str) -> pa.BinaryArray:
-    """Return keys or values that nobody has decoded."""
+    """Return keys or values as bytes, undecoded."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

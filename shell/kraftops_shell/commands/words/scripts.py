@@ -46,7 +46,7 @@ def watch(session: Session, call: Call) -> int:
     """Run a command again and again, until Ctrl-C; return its last exit code."""
     console = session.console
     if console is None or not (console.is_output_terminal and session.is_on_terminal):
-        raise BadLineError("watch: it needs a terminal, and no | or > behind it")
+        raise BadLineError("watch: it needs a terminal, and no | or > after it")
     if call.words[0] in _STAYING:
         raise BadLineError(f"watch: it cannot repeat {call.words[0]}, which ends by a key only")
     seconds = _seconds(call)

@@ -94,7 +94,7 @@ def test_watch_needs_a_terminal() -> None:
     shell = Shell()
     shell.run("watch ls /")
 
-    assert shell.errors == ["watch: it needs a terminal, and no | or > behind it [usage]"]
+    assert shell.errors == ["watch: it needs a terminal, and no | or > after it [usage]"]
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "x", "nan", "inf", "1e9"])
