@@ -185,7 +185,6 @@ class WireError(KraftopsError):
 
     @classmethod
     def at(cls, address: object, text: str, hint: str | None = None, **known: Any) -> Self:
-        """Return the error of the server at an address."""
         return cls(f"{address}: {text}", hint, address=str(address), **known)
 
 

@@ -18,7 +18,6 @@ class EndedBySignal(SystemExit):
     """A signal that ends the process has come."""
 
     def __init__(self, number: int) -> None:
-        """Make one for the signal of this number."""
         super().__init__(128 + number)
         self.number = number
 

@@ -29,7 +29,6 @@ def leaf_text(*, is_pretty: bool, has_color: bool) -> LeafText:
 
 
 def plain_json(leaf: Leaf) -> str:
-    """Return the JSON of a leaf on one line, as it is."""
     return leaf.json
 
 

@@ -61,7 +61,6 @@ class LimitedBatches:
     """Record batches of byte ranges, up to the limit of rows."""
 
     def __init__(self, plan: Plan) -> None:
-        """Read up to the limit of *plan*."""
         self._remaining = plan.limit
         self._schema = arrow.arrow_schema(plan.decoders)
 

@@ -336,7 +336,6 @@ def _resolve(
 
 
 def _hint(argument: str, names: Collection[str]) -> str:
-    """Return a hint for an *argument* that is not in *names*."""
     near = nearest(argument.partition("=")[0], names)
     hints = [f"perhaps {near} is meant"] if near else []
     if _paths(argument):

@@ -26,7 +26,6 @@ def option(*names: str, **attributes: Any) -> Any:
 
 
 def flag(*names: str, **attributes: Any) -> Any:
-    """Return a field for an option without a value."""
     return option(*names, is_flag=True, **attributes)
 
 

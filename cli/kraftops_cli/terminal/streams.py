@@ -190,7 +190,6 @@ class Terminal:
                 sys.stderr.flush()
 
     def failure(self, error: KraftopsError) -> None:
-        """Write an error of the library."""
         self.error(error.message, error.hint, error.code)
 
     def error(self, message: str, hint: str | None = None, code: str = "failed") -> None:

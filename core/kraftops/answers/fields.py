@@ -62,7 +62,6 @@ class Field:
     """Returns the cell of a thing in that column, where people read more than the value."""
 
     def value_of(self, thing: object) -> object:
-        """Return its value of a thing that is answered."""
         if callable(self.get):
             return self.get(thing)
         value: object = thing
@@ -131,7 +130,7 @@ def field(
 
 
 def text(name: str, help_text: str, *, values: Iterable[str] = (), **more: Unpack[More]) -> Field:
-    """Return a field of text; *values* are all that are possible."""
+    """Declare a text, which is one of *values* if there are any."""
     return field(name, FieldType(frozenset({TEXT}), values=frozenset(values)), help_text, **more)
 
 
@@ -146,7 +145,6 @@ def size(name: str, help_text: str, **more: Unpack[More]) -> Field:
 
 
 def boolean(name: str, help_text: str, **more: Unpack[More]) -> Field:
-    """Return a field that is true or false."""
     return field(name, of_kind(BOOLEAN), help_text, **more)
 
 

@@ -152,7 +152,7 @@ def _runnable(finding: Finding, fill: Callable[[str], str]) -> Finding:
 
 
 def _addresses(examination: Examination) -> dict[str, str]:
-    """Return the addresses that are named by option."""
+    """Map -b and -C to quoted addresses, for commands that can be pasted."""
     access = examination.access
     named = {"-b": access.brokers, "-C": access.controllers} if access else {}
     return {

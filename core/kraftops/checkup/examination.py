@@ -319,7 +319,6 @@ class Examination:
 
 
 def is_packed(node: Node) -> bool:
-    """Tell whether the directories of a node are in an archive."""
     return archive_of(node.config.log_dirs[0]) is not None
 
 

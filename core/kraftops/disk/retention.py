@@ -213,7 +213,6 @@ def open_transactions(files: PartitionFiles) -> Iterator[OpenTransaction]:
 
 
 def reason(kind: str, **values: object) -> Reason:
-    """Return a reason with values of the partition in its sentence."""
     texts = _texts()[kind]
     return Reason(kind, texts["text"].format(**values), texts.get("cure", "").format(**values))
 

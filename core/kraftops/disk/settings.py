@@ -87,7 +87,6 @@ class TopicSettings:
             return 0.0
 
     def is_on(self, key: str) -> bool:
-        """Tell whether a value is true."""
         return self.text(key).lower() == "true"
 
     @property

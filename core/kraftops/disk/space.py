@@ -58,7 +58,7 @@ _NAMES = tuple(field.name for field in fields(Space))
 
 
 def sum_of(spaces: Iterable[Space]) -> Space:
-    """Return the sum; a part that is unknown of one is unknown of all."""
+    """Add up; what is unknown of one is unknown of all (None)."""
     spaces = list(spaces)
     sums: dict[str, Any] = {}
     for name in _NAMES:

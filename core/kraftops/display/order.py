@@ -11,7 +11,7 @@ _Part = tuple[int, int, str]
 
 
 def natural_key(name: str) -> tuple[list[_Part], str]:
-    """Return the key of a name for `sorted`."""
+    """Sort numbers in names by value: `node-2` comes before `node-10`."""
     parts: list[_Part] = []
     for index, part in enumerate(_DIGITS.split(name)):
         if index % 2:

@@ -189,7 +189,6 @@ def _check_time(
 
 
 def _has_time(batch: Batch, entry: TimeEntry) -> bool:
-    """Tell whether the header of a batch has the time and the offset of an entry."""
     if batch.is_legacy:
         return False
     header = batch.header

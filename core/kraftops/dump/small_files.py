@@ -168,7 +168,6 @@ def _number(text: str, limit: int, line: int) -> int:
 
 
 def _object(text: str, content: SmallFile, version_field: str, versions: Versions) -> None:
-    """Read a JSON object with a field for its version."""
     data = _json(text)
     content["data"] = data
     version = content["version"] = data.pop(version_field, None)

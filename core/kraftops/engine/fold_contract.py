@@ -201,18 +201,14 @@ class Fold(Protocol):
     def topic_ids(self) -> list[bytes]:
         """Return the ids of all topics, also of one that lost its name to another."""
 
-    def topic_id(self, name: str) -> bytes | None:
-        """Return the id of the topic that has a name."""
-
+    def topic_id(self, name: str) -> bytes | None: ...
     def topic(self, topic_id: bytes) -> TopicEntry | None:
         """Look a topic up by its id, also one that is being deleted."""
 
     def partition_count(self, topic_id: bytes | None = None) -> int:
-        """Return the number of partitions of a topic, or of all."""
+        """Count partitions; without a topic, those of all."""
 
-    def topic_count(self) -> int:
-        """Return the number of topics."""
-
+    def topic_count(self) -> int: ...
     def numbers(self, topic_id: bytes) -> list[int]:
         """Return the numbers of a topic's partitions, in order."""
 
@@ -325,7 +321,7 @@ class Fold(Protocol):
         """Return the registered brokers, in the order in which they came."""
 
     def tables(self) -> Tables:
-        """Return all other entries."""
+        """Read the entries of all tables besides topics and partitions."""
 
     def cluster_tables(self) -> ClusterTables:
         """Return some fields of `tables`, without the time for the others, which may be large."""

@@ -211,5 +211,5 @@ def worst_first(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def exit_code(findings: Iterable[Finding]) -> int:
-    """Return the exit code of an answer with these findings."""
+    """Choose 0 without findings or with notes only, else 2."""
     return HAS_FINDINGS if any(finding.is_severe for finding in findings) else 0

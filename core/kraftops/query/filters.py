@@ -59,7 +59,7 @@ class Filter:
         return bool(self.topics or self.keys or self.where)
 
     def may_match(self, header: Header) -> bool:
-        """Tell whether a batch may hold a match, by its header."""
+        """Decide by the header alone; False is certain, True is not."""
         return (
             header.base_offset <= self.last_offset
             and header.last_offset >= self.first_offset
@@ -79,7 +79,6 @@ class Filter:
         return self.since <= timestamp < self.until
 
     def fits_type(self, name: str | None) -> bool:
-        """Tell whether a record type matches."""
         return not self.types or (name is not None and normal_type(name) in self.types)
 
     def fits_row(self, row: Row) -> bool:
@@ -91,7 +90,6 @@ class Filter:
         return not self.where or _condition(self.where).holds(row)
 
     def matches(self, row: Row) -> bool:
-        """Tell whether a row matches all conditions."""
         return (
             self.fits_type(row.type)
             and self.fits_offset_and_time(row.offset, row.timestamp)
@@ -191,7 +189,6 @@ def _has_key(row: Row, keys: frozenset[str]) -> bool:
 
 
 def _is_about(row: Row, topics: frozenset[str], topic_ids: frozenset[str]) -> bool:
-    """Tell whether a record is about one of the topics."""
     if row.topic_id is not None:
         if row.topic_id in topics or row.topic_id in topic_ids:
             return True

@@ -69,18 +69,10 @@ class Decoder(Protocol):
     def has_topics(self) -> bool:
         """Whether records map names of topics to ids."""
 
-    def __hash__(self) -> int:
-        """Return the same for equal decoders."""
-
-    def configured(self, options: DecoderOptions) -> Decoder:
-        """Return the decoder with these options."""
-
-    def type_names(self) -> Iterable[str]:
-        """Return the names of all record types."""
-
-    def shown_messages(self) -> ShownMessages:
-        """Return the messages that rows show."""
-
+    def __hash__(self) -> int: ...
+    def configured(self, options: DecoderOptions) -> Decoder: ...
+    def type_names(self) -> Iterable[str]: ...
+    def shown_messages(self) -> ShownMessages: ...
     def type_reader(self) -> Callable[[Record], str | None]:
         """Return a function to the type of a record, which reads as few bytes as possible."""
 

@@ -83,5 +83,4 @@ def size_error(key: bytes | None, value: bytes | None, wording: str = IN_TEXT) -
 
 
 def base64_of(raw: bytes) -> str:
-    """Return the base64 of bytes, without quotes."""
     return b64encode(raw).decode()

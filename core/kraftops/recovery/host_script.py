@@ -92,7 +92,6 @@ def addresses(voters: Iterable[Voter]) -> str:
 
 
 def _filled(part: str, **values: object) -> str:
-    """Return a part of a script with the values of its words."""
     return _WORD.sub(
         lambda word: str(values[word[1] or word[2]]),
         packaged_parts(__file__, "host_script.sh", "---- ")[part],

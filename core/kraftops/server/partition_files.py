@@ -227,7 +227,6 @@ def partition_files_of(
 
 
 def has_tiered_name(names: Iterable[str]) -> bool:
-    """Tell whether one of the names is that of a file in a tier."""
     return any(map(tiered_name, names))
 
 

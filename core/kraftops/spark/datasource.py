@@ -99,18 +99,15 @@ class KraftopsDataSource(DataSource):
 
     @classmethod
     def name(cls) -> str:
-        """Return the name for `format`."""
         return "kraftops"
 
     def schema(self) -> StructType:
-        """Return the columns of the table."""
         with shown_hints():
             options = source_options(self.options)
             refuse_missing(options.names)
             return table_schema(options, options.decoders())
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        """Return a reader of the columns of *schema*."""
         with shown_hints():
             refuse_in_batch(self.options)
             limits = partition_limits(self.options)
@@ -122,7 +119,6 @@ class KraftopsDataSource(DataSource):
             return make(options, shape(options, asked), sources)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 - Spark's
-        """Return a reader of a stream with the columns of *schema*."""
         with shown_hints():
             options = source_options(self.options)
             asked = checked_schema(schema, table_schema(options, options.decoders()))
@@ -138,5 +134,4 @@ class JobDataSource(KraftopsDataSource):
 
     @classmethod
     def name(cls) -> str:
-        """Return the name for `format`."""
         return "kraftops-log"

@@ -214,7 +214,7 @@ class _Listener:
                 self._is_open = False
 
     def flush(self) -> None:
-        """Tell the changes of the last batch."""
+        """Tell the changes of the last batch, which is whole once the next one comes."""
         pending, self._pending = self._pending, []
         if not pending:
             return

@@ -63,7 +63,6 @@ def resource_of(text: str) -> Resource | None:
 
 
 def mechanism_name(number: int) -> str:
-    """Return the name of the directory of a SCRAM mechanism."""
     return SCRAM_MECHANISMS.get(number, f"UNKNOWN({number})")
 
 

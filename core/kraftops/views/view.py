@@ -98,6 +98,5 @@ def with_last_change(
 
 
 def values_of(frame: Frame, columns: Iterable[Field], index: int) -> Iterator[object]:
-    """Yield the values of a row in some columns."""
     for column in columns:
         yield frame.columns[column.name](index)

@@ -24,7 +24,6 @@ def print_commands(session: Session) -> None:
 
 
 def man(session: Session, call: Call) -> None:
-    """Print the manual of a command."""
     name = call.words[0]
     command = session.commands.get(name) or session.words.get(name)
     if command is None:

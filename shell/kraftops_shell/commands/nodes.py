@@ -46,7 +46,6 @@ def cd(session: Session, call: Call) -> None:
 
 
 def pwd(session: Session, _call: Call) -> None:
-    """Print the working directory."""
     name = str if session.is_kafka else escaped
     session.line("/" + "/".join(map(name, session.working)))
 

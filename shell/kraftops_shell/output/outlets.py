@@ -34,9 +34,7 @@ class Outlet(Protocol):
             SourceError: it cannot be written.
         """
 
-    def error(self, line: str) -> object:
-        """Write a line to standard error."""
-
+    def error(self, line: str) -> object: ...
     def __enter__(self) -> Self: ...
 
     def __exit__(
@@ -53,7 +51,6 @@ class StandardOutput:
     code = 0
 
     def __init__(self, console: Console) -> None:
-        """Write to the standard output of *console*."""
         self.is_terminal = console.is_output_terminal
         self._console = console
         self.error = console.error

@@ -23,7 +23,6 @@ class KafkaShell:
     """The exit code, also after commands that failed."""
 
     def __init__(self, session: Session, console: Console) -> None:
-        """Print the welcome line."""
         self._session = session
         self._console = console
         console.write("[ Kafka Metadata Shell ]\n")

@@ -36,7 +36,6 @@ class JsonAnswer:
         self.put_texts([json_text(row)])
 
     def put_texts(self, rows: Sequence[str]) -> None:
-        """Write rows that are JSON already."""
         if self._is_lines:
             self._out("\n".join([*rows, ""]))
         else:
@@ -44,7 +43,7 @@ class JsonAnswer:
             self._has_row = True
 
     def put_fields(self, fields: Mapping[str, object]) -> None:
-        """Write fields of an object without rows."""
+        """Write fields after others of the object that is open."""
         self._out(f",{json_text(fields)[1:-1]}")
 
     def end(self, fields: Mapping[str, object]) -> None:

@@ -119,7 +119,7 @@ class Session:
         return self.answer
 
     def line(self, text: str) -> None:
-        """Print a line of text from data."""
+        """Print a line, escaped: it may hold names from data."""
         self.out(f"{self.shown(text)}\n")
 
     def wrapped_line(self, text: str) -> None:

@@ -26,18 +26,12 @@ class PagedStreams(Protocol):
     def environment(self) -> Mapping[str, str]:
         """The environment of the process."""
 
-    def write(self, text: str, /) -> object:
-        """Write text to standard output."""
-
+    def write(self, text: str, /) -> object: ...
     def flush(self) -> object:
         """Flush standard output."""
 
-    def error(self, line: str, /) -> object:
-        """Write a line to standard error."""
-
-    def encode(self, text: str, /) -> bytes:
-        """Return the bytes of text for standard output."""
-
+    def error(self, line: str, /) -> object: ...
+    def encode(self, text: str, /) -> bytes: ...
     def shown_lines(self, text: str, /) -> str:
         """Return text from data as it may reach the terminal."""
 

@@ -554,7 +554,6 @@ def _stated(name: str, offset: int | None) -> str:
 
 
 def _metadata_file(topic_id: bytes) -> bytes:
-    """Return a partition.metadata as a broker writes it."""
     return f"version: 0\ntopic_id: {to_text(topic_id)}".encode()
 
 

@@ -64,7 +64,6 @@ _SCANS = _Scans()
 
 @contextmanager
 def scan_of(request: Request) -> Iterator[EngineScan]:
-    """Yield a scan for the request of a `Reading`."""
     if request.turn is not ALONE:  # the scan would wait in the turn of another file
         yield open_scan(request)
         return

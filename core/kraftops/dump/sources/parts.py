@@ -62,7 +62,7 @@ def job_count(size: int) -> int:
 
 
 def total_size(paths: Iterable[str]) -> int:
-    """Return the bytes of all files that are there."""
+    """Add up bytes; files that are gone by now count as nothing."""
     return sum(sizes_of(paths))
 
 

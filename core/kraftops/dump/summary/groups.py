@@ -246,7 +246,6 @@ def _offsets(values: _Values) -> list[dict[str, Any]]:
 
 
 def _of_type(values: _Values, record_type: bytes) -> Iterator[tuple[bytes, Value]]:
-    """Yield the values of a record type, each with its key after the type."""
     for key, value in values.items():
         if record_type and key.startswith(record_type):
             yield key[len(record_type) :], value

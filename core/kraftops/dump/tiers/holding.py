@@ -15,7 +15,6 @@ Span = tuple[int, int]
 
 
 def is_tiered(source: Source) -> bool:
-    """Tell whether a source is the log of a tiered segment."""
     return tiered_name(source.path) is not None
 
 

@@ -71,7 +71,6 @@ def index_records(
 
 
 def _is_similar(group: RecordGroup, following: RecordGroup) -> bool:
-    """Tell whether the record that follows a group belongs to it."""
     return following.type in _GROUPED and _subject(group) == _subject(following)
 
 

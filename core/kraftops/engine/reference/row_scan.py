@@ -106,7 +106,6 @@ class LineWriter:
     """The writer of rows as lines of a format."""
 
     def __init__(self, form: Format, output: Output) -> None:
-        """Write lines of *form* to *output*."""
         self._out = output
         self._line, self._pieces = lines_of(form)
 

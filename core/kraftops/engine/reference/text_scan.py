@@ -36,7 +36,6 @@ class TextScan:
     """The scan of a file that makes the text of Kafka's tool."""
 
     def __init__(self, request: Request, output: Output, meter: Meter) -> None:
-        """Write the text and notes to *output*."""
         self._query = query = request.query
         self._out, self._meter = output, meter
         self._is_chosen = request.is_chosen
@@ -63,7 +62,6 @@ class TextScan:
             self._out.lost_batch(batch.position, error)
 
     def _current_batch(self, batch: Batch, header: Header) -> Iterator[None]:
-        """Write a batch of magic 2 or later."""
         query = self._query
         if self._is_chosen and self._is_ruled_out(header):
             self._check(batch)
@@ -93,7 +91,6 @@ class TextScan:
             self._check_records(batch, header)
 
     def _is_ruled_out(self, header: Header) -> bool:
-        """Tell whether the header of a batch rules out a match."""
         query, selection = self._query, self._query.filter
         is_late = not query.deep_iteration and header.base_timestamp >= selection.until
         return is_late or not selection.may_match(header)
@@ -215,7 +212,6 @@ class TextScan:
                     self._out.failure(batch.position, reason)
 
     def _legacy_batch(self, batch: Batch) -> Iterator[None]:
-        """Write a batch of magic 0 or 1."""
         if self._is_left_out(batch):
             return
         if self._is_chosen:

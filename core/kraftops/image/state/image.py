@@ -348,7 +348,6 @@ class MetadataImage:
         return state
 
     def finding_at(self, code: str, text: str, address: int) -> Finding:
-        """Return a finding about the record at an address."""
         name, position, _ = self.store.place(address)
         place = Place(
             file=name, position=position, offset=self.change(address).offset, address=address

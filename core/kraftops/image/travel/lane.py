@@ -30,7 +30,6 @@ class Lane:
         self._near: list[Course] = []  # the one that was used last is the last
 
     def __iter__(self) -> Iterator[Course]:
-        """Yield the states that are kept."""
         yield from self._at_intervals
         yield from self._near
 

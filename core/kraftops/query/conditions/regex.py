@@ -107,7 +107,6 @@ class Searcher:
         self._again = self.reached([0])
 
     def finds(self, text: str) -> bool:
-        """Tell whether the program is found in a text."""
         pieces = text.pieces() if isinstance(text, LongText) else iter((text,))
         state, is_at_begin = self._state(self._first), True
         for piece in self._from_prefix(pieces) if self._prefix else pieces:

@@ -212,7 +212,7 @@ def _named(field_type: FieldType) -> str:
 
 
 def _nearest(name: str, names: Iterable[str]) -> str | None:
-    """Return a hint with the nearest of some names."""
+    """Suggest the nearest of some names; None if none is near."""
     from difflib import get_close_matches
 
     by_case = {spelling.lower(): spelling for spelling in names}

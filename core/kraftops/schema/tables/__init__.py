@@ -8,5 +8,4 @@ from kraftops.schema.message import Message, parse
 
 @cache
 def messages(table: str) -> dict[str, Message]:
-    """Return the messages of a table by name, in its order."""
     return parse(packaged_text(__file__, f"{table}.txt"))

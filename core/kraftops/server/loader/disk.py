@@ -48,7 +48,6 @@ class Disk:
         self.snapshots_written: list[int] = []
 
     def exists(self, name: str) -> bool:
-        """Tell whether there is a file or a directory of this name."""
         return name in self.files or name in self._directories
 
     def file(self, name: str, size: int = 0) -> tuple[DiskFile, bool]:

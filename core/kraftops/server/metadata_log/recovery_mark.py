@@ -49,7 +49,6 @@ class RecoveryMarks:
         self.electors: frozenset[int] = frozenset()
 
     def observe(self, header: Header, batch: Batch) -> None:
-        """Read the next batch of the log."""
         begins_epoch = header.leader_epoch > self._epoch_before(header)
         self._epoch = header.leader_epoch
         if not header.is_control:

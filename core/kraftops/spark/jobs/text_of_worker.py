@@ -26,7 +26,7 @@ class TextWork(Protocol):
     """Work that writes lines; it must be picklable, and so must its result."""
 
     def __call__(self, out: IO[bytes]) -> object:
-        """Write lines, and return the result."""
+        """Write lines to *out*; the result is pickled for the driver."""
 
 
 class WorkerText(NamedTuple):

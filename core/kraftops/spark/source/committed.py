@@ -68,7 +68,6 @@ class Isolation:
         return pc.if_else(pc.fill_null(is_of_one, fill_value=False), states, pa.scalar(None))
 
     def _aborted(self, rows: pa.RecordBatch) -> pa.Array:
-        """Tell of each row whether it is of an aborted transaction."""
         return _is_in_any(rows, self.aborted)
 
 

@@ -36,7 +36,6 @@ def row_schema(decoders: Collection[str]) -> StructType:
 
 
 def arrow_columns(schema: StructType) -> pa.Schema:
-    """Return a schema of Spark's as one of Arrow's."""
     import pyarrow as pa
 
     return pa.schema(list(_arrow_type(schema)))

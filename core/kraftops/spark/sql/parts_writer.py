@@ -66,7 +66,6 @@ class PartsSink(DataSource):
 
     @classmethod
     def name(cls) -> str:
-        """Return the name for `format`."""
         return NAME
 
     def writer(self, schema: StructType, overwrite: bool) -> PartsWriter:  # noqa: ARG002, FBT001 - Spark's
@@ -77,7 +76,6 @@ class PartsWriter(DataSourceArrowWriter):
     """Writer of one file a task, or of one for each partition; successful tasks count."""
 
     def __init__(self, request: PartsRequest, schema: StructType) -> None:
-        """Write tables with a schema."""
         self._request = request
         self._schema = schema
 

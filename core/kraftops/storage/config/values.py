@@ -43,7 +43,7 @@ def parse_value(key: ServerKey, text: str) -> object:
 
 
 def default_value(key: ServerKey) -> object:
-    """Return the default of a key; None for null."""
+    """Parse the default of a key; None is Kafka's null."""
     if key.default is None:
         return None
     return int(key.default) if key.type in _BITS else _typed(key, key.default)

@@ -98,7 +98,6 @@ def _batches(node: Node, start: int, meter: Meter) -> Iterator[tuple[Header, Bat
 
 
 def _has_topic(header: Header, batch: Batch, topics: Collection[bytes], meter: Meter) -> bool:
-    """Tell whether a batch creates one of the topics."""
     from kraftops.records import metadata
 
     if header.is_control or not topics:

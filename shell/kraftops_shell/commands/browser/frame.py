@@ -78,7 +78,7 @@ def details(
 
 
 def text_of_path(path: Path) -> str:
-    """Return a path as a user types it."""
+    """Join names, each with the escapes that the grammar needs."""
     return "/" + "/".join(map(as_component, path))
 
 
