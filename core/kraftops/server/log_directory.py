@@ -34,7 +34,7 @@ from kraftops.server.metadata_log.log import (
     read_bootstrap,
     read_metadata_log,
 )
-from kraftops.server.partition_files import topic_id_of
+from kraftops.server.partition_files import PartitionFiles, topic_id_of
 
 SHOWS_NOTHING = "no meta.properties, checkpoints or partitions are there"
 """What is said of a directory that is not Kafka's."""
@@ -262,6 +262,15 @@ class LogDirectory:
             for checkpoint, offsets in self.plan.offsets.items()
             if (topic, partition) in offsets
         }
+
+    def noted_end(self, files: PartitionFiles) -> int:
+        """Return the highest offset that a log has reached for certain, by its other files.
+
+        A producer snapshot is of all records before the offset in its name. A log that is cut, or
+        recovered, loses the snapshots after its end (`UnifiedLog.truncateTo`, 4.3.1).
+        """
+        high_watermark = self.offset(load_plan.HIGH_WATERMARK, files.topic, files.partition) or 0
+        return max([high_watermark, *files.snapshots])
 
     def partitions(self) -> Iterator[PartitionDirectory]:
         """Yield the partitions in it by name, but for the metadata log.

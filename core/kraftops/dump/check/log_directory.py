@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from kraftops.dump.check.findings import Loss, PartitionCheck, stake_of
 from kraftops.dump.check.start import damaged_checkpoint
 from kraftops.dump.check.topics import Topics
 from kraftops.dump.small_files import small_file
 from kraftops.errors import SourceError
+from kraftops.fileio.mounts import exists
 from kraftops.findings.catalogue import with_cure
 from kraftops.findings.finding import Evidence, Finding, Place, Severity, stop_finding
 from kraftops.server.loader import load_plan
 from kraftops.server.log_directory import LogDirectory, read_log_directory
+from kraftops.server.nearby import log_directories_in
 
 
 def log_directory_findings(directory: LogDirectory) -> Iterator[Finding]:
@@ -46,16 +49,36 @@ def misnamed_findings(directory: LogDirectory) -> Iterator[Finding]:
     folder = directory.folder
     for name in sorted(folder.directories - {load_plan.REMOTE_INDEXES}):
         if load_plan.parse_folder_name(name) is None:
-            yield _misnamed(
-                "unknown-directory",
-                "it is not the directory of a partition: a broker stops",
-                directory,
-                name,
-                "move it, or use a directory below the mount point",
-            )
+            problem = "it is not the directory of a partition: a broker stops"
+            cure = "move it, or use a directory below the mount point"
+            finding = _misnamed("unknown-directory", problem, directory, name, cure)
+            inside = _log_directories_below(os.path.join(directory.path, name))
+            yield _with_log_directories(finding, inside) if inside else finding
     for name in filter(load_plan.parse_folder_name, sorted(folder.files)):
         problem = "a file where a partition's directory belongs"
         yield _misnamed("file-for-partition", problem, directory, name, "move it away")
+
+
+def _log_directories_below(path: str) -> list[LogDirectory]:
+    directories = map(read_log_directory, log_directories_in(path))
+    return [inside for inside in directories if exists(inside.meta_path)]
+
+
+def _with_log_directories(finding: Finding, directories: Sequence[LogDirectory]) -> Finding:
+    """Return that log directories are inside of another one: what is in them is not moved away."""
+    owners = [
+        inside.java_path
+        if inside.node_id is None
+        else f"{inside.java_path} of node {inside.node_id}"
+        for inside in directories
+    ]
+    return replace(
+        finding,
+        text=f"{finding.text}; it has the log directory {' and '.join(owners)}",
+        cure="leave what is in it: with its server stopped, give each log directory a path of its"
+        " own, none inside of another one, and name that in log.dirs",
+        commands=(),
+    )
 
 
 def _misnamed(code: str, problem: str, directory: LogDirectory, name: str, cure: str) -> Finding:

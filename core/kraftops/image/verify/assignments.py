@@ -16,9 +16,9 @@ from types import MappingProxyType
 from kraftops.display.sizes import NAMES_IN_LINE, first_names, many, named
 from kraftops.engine.metadata_state import PartitionKey, PartitionState
 from kraftops.errors import KraftopsError, SourceError
-from kraftops.fileio.mounts import is_directory
 from kraftops.fileio.reading import is_forbidden
-from kraftops.findings.finding import Finding, Place, Severity, Stake, note_finding
+from kraftops.findings.aside import aside_command
+from kraftops.findings.finding import Evidence, Finding, Place, Severity, Stake, note_finding
 from kraftops.image.load.loading import load_node_log
 from kraftops.image.state.findings import LATE_START
 from kraftops.image.state.image import MetadataImage
@@ -45,7 +45,8 @@ from kraftops.image.verify.directories import (
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.server.loader.load_plan import FolderKind
 from kraftops.server.log_directory import LogDirectory, PartitionDirectory
-from kraftops.server.partition_files import TOPIC_ID
+from kraftops.server.partition_data import partition_data_of, segment_end
+from kraftops.server.partition_files import TOPIC_ID, partition_files, topic_id_of
 from kraftops.storage.logdirs.node import Node
 from kraftops.storage.logdirs.proposals import write_command
 from kraftops.storage.verify.formatting import UNLESS_NEWER, FormatEvidence, common_cluster_id
@@ -139,6 +140,7 @@ def _assignment_findings(
 ) -> Iterator[Finding]:
     directories = node.data_directories
     present: set[PartitionKey] = set()
+    remains: dict[tuple[str | None, int | None], PartitionDirectory] = {}
     names = {name for directory in directories for name in directory.folder.directories}
     for directory in directories:
         for partition in directory.partitions():
@@ -156,6 +158,9 @@ def _assignment_findings(
                 and f"{topic.name}-{partition.number}" not in names
             )
             is_here = not partition.is_renamed or _is_taken(partition, image, owner)
+            if noted_id is None and not partition.is_renamed and _is_short(partition, directory):
+                remains[partition.topic, partition.number] = partition
+                is_here = topic_id is None
             if topic_id and is_here and not is_lost:
                 present.add((topic_id, partition.number))
             if noted_id is None and is_forbidden(os.path.join(partition.path, TOPIC_ID)):
@@ -166,7 +171,8 @@ def _assignment_findings(
             if not (partition.is_renamed and misplaced.code in NO_STRAYS):
                 path = directory.java_path
                 finding = misplaced_finding(node.config.node_id, path, partition, misplaced)
-                yield _with_known_id(finding, image)
+                if is_here:
+                    yield _with_known_id(finding, image, directory, directories)
     own_id = node.config.node_id
     missing = {
         key: state
@@ -175,7 +181,9 @@ def _assignment_findings(
         and not _may_be_in(unread, state.directories[state.replicas.index(own_id)])
     }
     elsewhere = _paths([directory for other in nodes for directory in other.directories])
-    yield from missing_findings(own_id, node.directories, image, missing, elsewhere)
+    for finding in missing_findings(own_id, node.directories, image, missing, elsewhere):
+        rest = remains.get((finding.place.topic, finding.place.partition))
+        yield _with_remains(finding, rest) if rest else finding
 
 
 def _may_be_in(unread: Collection[bytes], assigned: bytes) -> bool:
@@ -222,7 +230,7 @@ def missing_findings(
         place = Place(node_id, path or None, topic, number, os.path.join(path, f"{topic}-{number}"))
         other = "" if path else elsewhere.get(assigned, "")
         finding = _missing_partition(place, _where(assigned, path, other, anew), state)
-        if path and is_directory(os.path.join(path, f"{topic}-{number}")):
+        if path and topic_id_of(os.path.join(path, f"{topic}-{number}")):
             reason = "it is missing: what is there has another topic id"
             finding = replace(finding, text=finding.text.replace("it is missing", reason, 1))
         if other:
@@ -239,8 +247,35 @@ def _paths(directories: Iterable[LogDirectory]) -> dict[bytes, str]:
     }
 
 
-def _with_known_id(finding: Finding, image: MetadataImage) -> Finding:
-    """Return a finding, of a partition without topic id with the one that its name should have."""
+def _is_short(partition: PartitionDirectory, directory: LogDirectory) -> bool:
+    """Tell whether the directory of a partition was not copied whole, or has lost segments."""
+    files = partition_files(partition.path)
+    if not (directory.has_segments and files.segments):
+        return directory.has_segments
+    return segment_end(files, files.segments[-1]) < directory.noted_end(files)
+
+
+def _with_remains(finding: Finding, partition: PartitionDirectory) -> Finding:
+    """Return that a partition is missing, of which there is a directory that is not to be used.
+
+    With a topic id a broker would take it for the replica in sync, and others be cut to it.
+    """
+    data = partition_data_of(partition.path)
+    rest = f"{partition.path} has no topic id, and not all that it had ({data})"
+    return replace(finding, text=f"{finding.text}; {rest}: it is set aside as a stray")
+
+
+def _with_known_id(
+    finding: Finding,
+    image: MetadataImage,
+    directory: LogDirectory,
+    directories: Sequence[LogDirectory],
+) -> Finding:
+    """Return a finding, of a partition without topic id with the one that its name should have.
+
+    Where another directory has the partition, too, the broker would not start with both: that with
+    more records is kept, of equal ones that with a topic id.
+    """
     place = finding.place
     topic_id = image.topic_ids.get(place.topic or "")
     if finding.code != NO_TOPIC_ID or topic_id is None or place.partition is None:
@@ -249,9 +284,35 @@ def _with_known_id(finding: Finding, image: MetadataImage) -> Finding:
     if state is None or place.node not in state.replicas:
         return finding
     lines = "version: 0", f"topic_id: {to_text(topic_id)}"
-    path = os.path.join(place.path, TOPIC_ID)
     cure = f"write its partition.metadata of two lines: {' and '.join(lines)}"
-    return replace(finding, cure=cure, commands=(write_command(path, lines),))
+    command = write_command(os.path.join(place.path, TOPIC_ID), lines)
+    copies = [
+        (partition_data_of(partition.path).records or 0, bool(partition.topic_id), other)
+        for other in directories
+        for partition in other.partitions()
+        if (partition.topic, partition.number) == (place.topic, place.partition)
+        and not partition.is_renamed
+        and partition.topic_id in (None, topic_id)
+    ]
+    best = max(copies, key=lambda copy: copy[:2])[2]  # the first of equal ones
+    if best is not directory:
+        text = (
+            f"leave it: the broker sets it aside, and {best.java_path} has no fewer records of it"
+        )
+        return replace(finding, severity=Severity.NOTE, cure=text)
+    others = [other.java_path for *_, other in copies if other is not directory]
+    commands = [aside_command(other, place.partition_name) for other in others]
+    if others:
+        cure = f"move the other directory of it away, which has no more records, and {cure}"
+    return replace(
+        finding,
+        cure=cure,
+        commands=(" && ".join([*commands, command]),),
+        evidence=tuple(
+            Evidence(os.path.join(other, place.partition_name), "it has no more records")
+            for other in others
+        ),
+    )
 
 
 def _where(assigned: bytes, path: str, other: str, anew: Sequence[str]) -> str:

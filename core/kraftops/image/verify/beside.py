@@ -11,7 +11,7 @@ from dataclasses import replace
 from kraftops.engine.metadata_state import PartitionKey
 from kraftops.findings.finding import Evidence, Finding
 from kraftops.image.state.image import MetadataImage
-from kraftops.image.verify.directories import OTHER_BROKER, OTHER_DIRECTORY
+from kraftops.image.verify.directories import NO_TOPIC_ID, OTHER_BROKER, OTHER_DIRECTORY
 from kraftops.server.loader.load_plan import FolderKind, parse_folder_name
 from kraftops.server.log_directory import LogDirectory
 from kraftops.server.partition_files import topic_id_of
@@ -126,6 +126,12 @@ def agreed(findings: Sequence[Finding]) -> list[Finding]:
         if finding.code == MISSING_PARTITION and finding.commands and finding.evidence
     }
     twice = {finding.place.path for finding in findings if finding.code == "partition-twice"}
+    twice |= {
+        fact.source
+        for finding in findings
+        if finding.code == NO_TOPIC_ID  # with its command, which moves the other away
+        for fact in finding.evidence
+    }
     return [
         replace(finding, cure=f"{cure.cure}, as [{MISSING_PARTITION}] says", commands=())
         if (cure := cures.get(finding.place.path)) and finding is not cure

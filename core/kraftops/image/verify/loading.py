@@ -42,7 +42,6 @@ from kraftops.image.verify.directories import (
 )
 from kraftops.log.files import FileKind
 from kraftops.server.loader.load_plan import (
-    HIGH_WATERMARK,
     LOG_START,
     RECOVERY_POINT,
     FolderKind,
@@ -289,10 +288,8 @@ def _loses(
     if outcome is None or outcome.end_offset is None or directory.holder:
         return False
     name = directory.plan.folders[os.path.basename(start.path)]
-    # A log that is cut, or recovered, loses the snapshots after its end (`truncateAndReload`).
-    high = directory.offset(HIGH_WATERMARK, name.topic, name.partition) or 0
-    high = max([high, *files.snapshots])
     first_epoch = min((entry.start_offset for entry in outcome.epochs_read or ()), default=None)
     expected = expected_start(directory, name.topic, name.partition, first_epoch)
     lacks_start = has_start and expected and expected[0] < (outcome.local_start_offset or 0)
-    return bool(lacks_start or high > outcome.end_offset or outcome.deleted_segments)
+    is_short = outcome.end_offset < directory.noted_end(files)
+    return bool(lacks_start or is_short or outcome.deleted_segments)

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 from contextlib import chdir
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from kraftops.image.verify.assignments import (
     lost_text,
     newest_images,
 )
+from kraftops.image.verify.beside import agreed
 from kraftops.storage.config.server_config import load_config
 from kraftops.storage.logdirs.node import read_node
 from kraftops.uuids import to_text
@@ -127,6 +129,58 @@ def test_replica_without_topic_id_is_not_called_missing_too(tmp_path: Path) -> N
 
     assert without_id.code == "no-topic-id"
     assert without_id.cure.endswith(f"version: 0 and topic_id: {to_text(TOPIC)}")
+
+
+@pytest.mark.parametrize("rest", ["no segment", "no last segment"])
+def test_partial_copy_gets_no_topic_id_and_is_missing(tmp_path: Path, rest: str) -> None:
+    """With an id, the broker would take it for the replica in sync, and lead with it."""
+    node = two_directories(tmp_path, assigned(1, {1: D2}))
+    copy = partition(node / "d2", "t-1", topic_id=None)
+    partition(node / "d2", "other-0", topic_id=OTHER)
+    (copy / f"{3:020}.snapshot").touch()
+    for segment in sorted(copy.glob("*.log"))[0 if rest == "no segment" else 1 :]:
+        segment.unlink()
+
+    missing, _ = found_by(node)[::-1]
+
+    assert (missing.code, missing.severity, missing.commands) == ("missing-partition", "loss", ())
+    assert "t-1 has no topic id, and not all that it had" in missing.text
+    assert "no-topic-id" not in {finding.code for finding in found_by(node)}
+
+
+@pytest.mark.parametrize("has_id", [True, False])
+def test_partition_that_another_directory_has_too_gets_no_topic_id(
+    tmp_path: Path, has_id: bool
+) -> None:
+    """With the same id in both, the broker does not start (`LogManager.loadLog`)."""
+    node = two_directories(tmp_path, assigned(1, {1: D2}))
+    partition(node / "d1", "t-1", topic_id=TOPIC if has_id else None)
+    partition(node / "d2", "t-1", topic_id=None)
+
+    *others, finding = (seen for seen in found_by(node) if seen.code == "no-topic-id")
+
+    assert (finding.severity, finding.commands) == ("note", ())
+    assert finding.place.directory == "d2"
+    assert "leave it: the broker sets it aside, and d1 has no fewer records" in finding.cure
+    assert [other.place.directory for other in others] == ([] if has_id else ["d1"])
+    assert all("printf" in other.commands[0] for other in others)
+
+
+def test_twin_with_fewer_records_is_moved_away_before_the_topic_id_is_written(
+    tmp_path: Path,
+) -> None:
+    node = two_directories(tmp_path, assigned(1, {1: D2}))
+    partition(node / "d1", "t-1", records=0)
+    kept = partition(node / "d2", "t-1", topic_id=None)
+
+    with chdir(node):
+        (finding,) = agreed(found_by(node))
+        subprocess.run(finding.commands[0], shell=True, check=True)
+
+    assert found_by(node) == []
+    assert not (node / "d1/t-1").exists()
+    assert len([*(node / "d1.aside").iterdir()]) == 1
+    assert (kept / "partition.metadata").read_text().endswith(f"topic_id: {to_text(TOPIC)}\n")
 
 
 def test_stray_without_data_costs_nothing(tmp_path: Path) -> None:
