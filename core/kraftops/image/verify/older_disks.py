@@ -40,7 +40,7 @@ def older_disks(node: Node, image: MetadataImage) -> Iterator[Finding]:
     )
     if alone:
         names = first_names(alone, NAMES_IN_LINE)
-        text += f"; what came later is lost of {names}, which no other broker has"
+        text += f"; what came later is lost of {names}, of which the metadata has no other replica"
     yield Finding(
         "older-disks",
         Severity.LOSS,
