@@ -57,6 +57,7 @@ def recovery_findings(
     """
     chosen = logs[0].log
     yield from _cut_records(partitions)
+    yield from partitions.comparison.findings
     before, after = partitions.producer_ids
     if after > before:
         yield Finding(

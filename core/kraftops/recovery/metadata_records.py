@@ -13,7 +13,7 @@ empty.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from kraftops.engine.metadata_state import PartitionKey, PartitionState
@@ -21,9 +21,14 @@ from kraftops.image.state.findings import OPEN_TRANSACTION
 from kraftops.image.state.image import MetadataImage
 from kraftops.recovery.log_selection import ComparedLog
 from kraftops.recovery.missing_state import next_producer_id
-from kraftops.recovery.partitions.comparison import ComparedBroker, Comparison, compare
+from kraftops.recovery.partitions.comparison import (
+    ComparedBroker,
+    Comparison,
+    compare,
+    missing_ends,
+)
 from kraftops.recovery.partitions.copies import PartitionCopy, newest_of
-from kraftops.recovery.partitions.disk import BrokerDisk, unread_directories
+from kraftops.recovery.partitions.disk import BrokerDisk, misplaced_partitions, unread_directories
 from kraftops.recovery.partitions.losses import (
     Assignment,
     PartitionLoss,
@@ -73,7 +78,8 @@ class PartitionPlan:
     """What a recovery does to partitions and producer ids.
 
     Attributes:
-        comparison: the copies that were read, with those that a start makes anew and empty.
+        comparison: the copies that were read, with those that a start makes anew and empty, and as
+            findings what brokers had that none of them has.
         losses: what would be cut after it.
         elections: the elections that keep the most.
         is_elected: whether they are written.
@@ -144,9 +150,12 @@ def plan_partitions(
     if records and any(finding.code == OPEN_TRANSACTION for finding in image.log_findings):
         # The next leader aborts what an open transaction holds, and these records with it.
         records.insert(0, MetadataRecord("AbortTransactionRecord", {"reason": "recovery"}))
+    partly = partly_read(assigned, led, unread_directories(image, disks))
+    table = compare(led, partly_read=partly)
+    misplaced = misplaced_partitions(disks, image)
     return PartitionPlan(
-        comparison=compare(
-            led, partly_read=partly_read(assigned, led, unread_directories(image, disks))
+        comparison=replace(
+            table, findings=tuple(missing_ends(table.all_copies, misplaced, partly))
         ),
         losses=tuple(losses(_after_elections(assigned, elected), led)),
         elections=tuple(elections),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kraftops.findings.finding import Finding, worst_first
@@ -48,7 +48,6 @@ from kraftops.recovery.partitions.losses import (
     SHOWN_BEFORE,
     LossTotal,
     PartitionLoss,
-    total_of,
 )
 from kraftops.recovery.refusal import PACK, PACK_BROKER, RecoveryRefused
 from kraftops.recovery.target_voters import (
@@ -174,7 +173,8 @@ class RecoveryPlan:
     def loss_total(self) -> LossTotal:
         """Their numbers, or why they are unknown."""
         if self.partitions.comparison.brokers:
-            return total_of(self.losses)
+            table = self.partitions.comparison
+            return replace(table, metadata_log=self.chosen.name, losses=self.losses).loss_total
         return SHOWN_BEFORE if self.was_recovered else NO_COPIES
 
     def unseen_refusal(self, **answer: object) -> RecoveryRefused:

@@ -99,6 +99,21 @@ def test_without_high_watermarks_it_is_unknown_what_was_acknowledged(tmp_path: P
     assert total["text"].startswith("83 possibly acknowledged records of orders-0 would be cut")
 
 
+@pytest.mark.parametrize("source", ["its high watermark", "a producer snapshot"])
+def test_records_that_brokers_had_and_no_given_copy_has_are_lost(
+    tmp_path: Path, source: str
+) -> None:
+    node, disks = cluster(tmp_path, noted=400 if source == "its high watermark" else None)
+    (tmp_path / f"b101/orders-0/{400:020}.snapshot").touch()
+
+    plan = recovery_data(node, *SELF, *disks, "--elect-newest", "--dry-run")
+
+    (gone,) = (finding for finding in plan["findings"] if finding["code"] == "missing-end")
+    lost = f"orders-0: offsets 303 to 399, below {source}, would be in none of these copies"
+    assert (gone["severity"], gone["text"]) == ("loss", lost)
+    assert plan["lossTotal"]["text"] == f"Records are lost: {lost}"
+
+
 def test_newest_broker_is_elected_above_all_epochs(tmp_path: Path) -> None:
     node, disks = cluster(tmp_path)
     before = state(node)

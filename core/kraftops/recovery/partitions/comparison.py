@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kraftops.display.sizes import many, named
-from kraftops.findings.finding import (
-    Cure,
-    Finding,
-)
-from kraftops.image.verify.directories import (
-    OTHER_NAME,
-)
+from kraftops.dump.check.findings import offsets_text
+from kraftops.findings.finding import Cure, Finding, Place, Severity, Stake
+from kraftops.image.verify.directories import OTHER_NAME, UNKNOWN_TOPIC
 from kraftops.recovery.partitions.content import (
     ContentDifference,
     first_difference,
@@ -298,3 +295,41 @@ def _is_alone(partition: dict[int, PartitionCopy], broker: int) -> bool:
     copy = partition.get(broker)
     others = [other.rank for other in partition.values() if other.broker != broker]
     return copy is not None and bool(others) and copy.rank > max(others)
+
+
+def missing_ends(
+    copies: Iterable[PartitionCopy],
+    findings: Iterable[Finding],
+    partly_read: Collection[tuple[str, int]] = (),
+) -> Iterator[Finding]:
+    """Yield what brokers had, by high watermarks and snapshots that they noted, and no copy has.
+
+    Of partitions that are elsewhere, or have another topic id, *findings* tell that; those that are
+    *partly_read* may have it in what was not given.
+    """
+    put_back = {
+        finding.place.partition_name
+        for finding in findings
+        if finding.commands or finding.code == UNKNOWN_TOPIC
+    }
+    partitions: dict[str, list[PartitionCopy]] = defaultdict(list)
+    for copy in copies:
+        if (copy.topic, copy.number) not in partly_read and copy.name not in put_back:
+            partitions[copy.name].append(copy)
+    for name, of_partition in partitions.items():
+        end = max(copy.end for copy in of_partition)
+        high_watermark = max(copy.high_watermark or 0 for copy in of_partition)
+        noted_end = max([high_watermark, *(copy.snapshot_end for copy in of_partition)])
+        if end < noted_end and all(copy.is_end_exact for copy in of_partition):
+            first = of_partition[0]
+            offsets = offsets_text(end, noted_end - 1)
+            source = "its high watermark" if high_watermark == noted_end else "a producer snapshot"
+            yield Finding(
+                MISSING_END,
+                Severity.LOSS,
+                f"{name}: {offsets}, below {source}, would be in none of these copies",
+                Place(topic=first.topic, partition=first.number),
+                "copy all of them aside; give the disks of other replicas too, or restore one of "
+                "them from a backup before any of these brokers starts",
+                stake=Stake(noted_end - end, 0),
+            )

@@ -39,11 +39,10 @@ from kraftops.recovery.log_copy import LogCopy, partition_folder, read_log
 from kraftops.recovery.node_copies import LogSource
 from kraftops.recovery.partitions.comparison import (
     CONTENT_DIFFERS,
-    MISSING_END,
     PARTITION_TWICE,
-    ComparedCopy,
     Comparison,
     compare,
+    missing_ends,
 )
 from kraftops.recovery.partitions.content import (
     BAD_BATCH,
@@ -118,7 +117,8 @@ def compare_disks(sources: Sequence[LogSource], *, is_deep: bool = False) -> Com
         if not is_misnamed(image, copy.topic, copy.topic_id)
     ]
     unread = unread_directories(image, disks)
-    table = compare(led, is_deep=is_deep, partly_read=partly_read(assigned, led, unread))
+    partly = partly_read(assigned, led, unread)
+    table = compare(led, is_deep=is_deep, partly_read=partly)
     lost = [
         loss
         for loss in losses(assigned, table.all_copies)
@@ -150,7 +150,7 @@ def compare_disks(sources: Sequence[LogSource], *, is_deep: bool = False) -> Com
                         )
                     ),
                     *_other_content(table),
-                    *_gone(table.copies, [*missing, *misplaced]),
+                    *missing_ends(table.all_copies, [*missing, *misplaced], partly),
                     *_incomplete(table),
                     *missing,
                     *(finding for disk in disks for finding in disk.findings),
@@ -213,40 +213,6 @@ def _other_content(table: Comparison) -> Iterator[Finding]:
             tuple(Evidence(compared.copy.place, str(compared.copy)) for compared in copies),
             "whichever leads, consumers read its records, and followers keep their own",
         )
-
-
-def _gone(copies: Iterable[ComparedCopy], findings: Sequence[Finding]) -> Iterator[Finding]:
-    """Yield what brokers had, by high watermarks and snapshots that they noted, and no copy has.
-
-    Of partitions that are elsewhere, or have another topic id, *findings* tell that.
-    """
-    put_back = {
-        finding.place.partition_name
-        for finding in findings
-        if finding.commands or finding.code == UNKNOWN_TOPIC
-    }
-    partitions: dict[str, list[PartitionCopy]] = defaultdict(list)
-    for compared in copies:
-        partitions[compared.copy.name].append(compared.copy)
-    for name, of_partition in partitions.items():
-        if name in put_back:
-            continue
-        end = max(copy.end for copy in of_partition)
-        high_watermark = max(copy.high_watermark or 0 for copy in of_partition)
-        noted_end = max([high_watermark, *(copy.snapshot_end for copy in of_partition)])
-        if end < noted_end and all(copy.is_end_exact for copy in of_partition):
-            first = of_partition[0]
-            offsets = offsets_text(end, noted_end - 1)
-            source = "its high watermark" if high_watermark == noted_end else "a producer snapshot"
-            yield Finding(
-                MISSING_END,
-                Severity.LOSS,
-                f"{name}: {offsets}, below {source}, would be in none of these copies",
-                Place(topic=first.topic, partition=first.number),
-                "copy all of them aside; give the disks of other replicas too, or restore one of "
-                "them from a backup before any of these brokers starts",
-                stake=Stake(noted_end - end, 0),
-            )
 
 
 def _incomplete(table: Comparison) -> Iterator[Finding]:
