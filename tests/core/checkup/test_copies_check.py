@@ -82,6 +82,26 @@ def test_one_damaged_copy_is_told_with_the_one_to_copy_over_it(cluster: Path) ->
     assert second.cure.endswith("copy orders-1 of broker 101 over that of broker 103")
 
 
+@pytest.mark.parametrize("brokers", [(101,), (101, 102)])
+def test_records_above_a_high_watermark_that_a_start_cuts_are_told_as_compare_tells_them(
+    cluster: Path, brokers: tuple[int, ...]
+) -> None:
+    """A broker that was killed notes its high watermark up to 5 s late."""
+    damage(cluster, 101, 0.5)
+    noted = cluster / "node-101/data/replication-offset-checkpoint"
+    noted.write_text(noted.read_text().replace("orders 1 724", "orders 1 100"))
+
+    told = [finding.text for finding in losses(cluster, *brokers)]
+
+    cut = next(
+        finding.text
+        for finding in compare_disks(sources(cluster, *brokers)).findings
+        if finding.code == "start-cuts-log"
+    )
+    assert cut == "a start ends the log at offset 362: offsets 362 to 723 are lost"
+    assert cut in told
+
+
 @pytest.mark.parametrize("is_newest", [False, True])
 def test_refused_copy_is_mended_and_never_the_source_of_a_cure(
     is_newest: bool, cluster: Path

@@ -292,4 +292,5 @@ def _loses(
     expected = expected_start(directory, name.topic, name.partition, first_epoch)
     lacks_start = has_start and expected and expected[0] < (outcome.local_start_offset or 0)
     is_short = outcome.end_offset < directory.noted_end(files)
-    return bool(lacks_start or is_short or outcome.deleted_segments)
+    # A check tells a torn end from whole batches that are cut with it.
+    return bool(lacks_start or is_short or outcome.deleted_segments or outcome.cuts)
