@@ -50,6 +50,11 @@ def read_small(path: str) -> bytes:
     return data
 
 
+def lost_target(path: str) -> str | None:
+    """Return what a symbolic link leads to, if nothing is there: the disk may not be mounted."""
+    return os.path.realpath(path) if os.path.islink(path) and not os.path.exists(path) else None
+
+
 def is_forbidden(path: str) -> bool:
     """Tell whether this user may not read a file or directory, or not even look for it."""
     if archive_of(path):

@@ -120,7 +120,7 @@ def test_folder_for_copies_is_beside_a_log_directory_of_any_spelling(
     }
 
     assert commands == {
-        f"mkdir -p '{folder}.aside' && cp -a t-0 \"$(mktemp -d '{folder}.aside/t-0'.XXXXXX)\""
+        f"mkdir -p '{folder}.aside' && cp -aL t-0 \"$(mktemp -d '{folder}.aside/t-0'.XXXXXX)\""
     }
 
 
@@ -133,3 +133,17 @@ def test_metadata_log_with_a_lost_end_is_not_emptied(tmp_path: Path) -> None:
 
     assert finding.commands == ()
     assert finding.cure.startswith("start the other controllers first: this server fetches the log")
+
+
+def test_copy_of_a_partition_that_is_linked_has_its_data(tmp_path: Path) -> None:
+    folder = made("bad-batch", tmp_path)
+    (finding,) = severe(folder, "bad-batch")
+    partition = Path(finding.place.path).parent
+    partition.rename(tmp_path / "disk")
+    partition.symlink_to("../../disk")
+
+    (command,) = finding.commands
+    subprocess.run(["sh", "-c", command], check=True)
+
+    shutil.rmtree(tmp_path / "disk")
+    assert list((tmp_path / "a disk/data.aside").glob(f"{partition.name}.*/*/*.log"))

@@ -37,7 +37,7 @@ from kraftops.server.loader.contract import (
 from kraftops.server.loader.metadata_log import foretell_metadata_log
 from kraftops.server.loader.partition import foretell_partition
 from kraftops.server.loader.text_files import LEADER_EPOCHS
-from kraftops.server.log_directory import Duplicate, LogDirectory
+from kraftops.server.log_directory import Duplicate, LogDirectory, identity_of
 from kraftops.server.metadata_log.cures import cure_of_unknown_voters
 from kraftops.server.partition_data import partition_data_of
 from kraftops.server.partition_files import PartitionFiles
@@ -353,7 +353,11 @@ def server_findings(
     for directory, (path, topic, number, _), first in twice:
         names_twice[directory.path].append(os.path.basename(path))
         cure = Cure("move one of them away, with the broker stopped: keep that with the higher end")
-        if (data := partition_data_of(path)) == partition_data_of(first.path):
+        if identity_of(path) == identity_of(first.path):
+            link = path if os.path.islink(path) else first.path
+            command = shlex.join(("rm", link))
+            cure = Cure("remove the symbolic link: its data stays in the other place", (command,))
+        elif (data := partition_data_of(path)) == partition_data_of(first.path):
             command = aside_command(directory.path, os.path.basename(path))
             cure = Cure(
                 f"both have {data}: with the broker stopped, move this one away", (command,)

@@ -16,7 +16,8 @@ from types import MappingProxyType
 from kraftops.display.sizes import NAMES_IN_LINE, first_names, many, named
 from kraftops.engine.metadata_state import PartitionKey, PartitionState
 from kraftops.errors import KraftopsError, SourceError
-from kraftops.fileio.reading import is_forbidden
+from kraftops.fileio.mounts import is_file
+from kraftops.fileio.reading import is_forbidden, lost_target
 from kraftops.findings.aside import aside_command
 from kraftops.findings.finding import Evidence, Finding, Place, Severity, Stake, note_finding
 from kraftops.image.load.loading import load_node_log
@@ -235,7 +236,7 @@ def missing_findings(
             finding = replace(finding, text=finding.text.replace("it is missing", reason, 1))
         if other:
             finding = replace(finding, cure=f"put {other} into log.dirs of broker {node_id} again")
-        finding = _with_failed_directories(finding, failed, state)
+        finding = _with_obstacle(_with_failed_directories(finding, failed, state))
         yield with_directory(finding, beside.get((topic_id, number)))
 
 
@@ -366,6 +367,29 @@ def _with_failed_directories(
         f" it makes no empty one, and {leads}",
         cure="restore that directory",
     )
+
+
+def _with_obstacle(finding: Finding) -> Finding:
+    """Return a finding about a missing partition, with what is in the place of its directory.
+
+    A broker that cannot make it there takes the log directory offline
+    (`LogManager.createLogDirectory`, 4.3.1).
+    """
+    path = finding.place.path
+    if not finding.place.directory or not finding.is_severe:
+        return finding
+    if target := lost_target(path):
+        return replace(
+            finding,
+            severity=Severity.STOPS,
+            text=f"it is a symbolic link to {target}, where nothing is: the log directory goes"
+            " offline when the broker makes the partition",
+            cure="mount the disk of its directory; without the link, the broker makes an empty one",
+        )
+    if is_file(path):
+        text = f"{finding.text} once the file in its place is gone"
+        return replace(finding, text=text)
+    return finding
 
 
 def _other_holders(partition: PartitionState, own: int | None) -> list[int]:

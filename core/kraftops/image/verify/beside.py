@@ -9,6 +9,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from kraftops.engine.metadata_state import PartitionKey
+from kraftops.fileio.mounts import is_file
+from kraftops.findings.aside import aside_command
 from kraftops.findings.finding import Evidence, Finding
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.directories import NO_TOPIC_ID, OTHER_BROKER, OTHER_DIRECTORY
@@ -17,6 +19,7 @@ from kraftops.server.log_directory import LogDirectory
 from kraftops.server.partition_files import topic_id_of
 
 MISSING_PARTITION = "missing-partition"
+_FILE = "file-for-partition"
 PUT_BACK = "put its directory back, or restore it from a copy"
 """The cure of a partition that is missing, and of which no other broker is in sync."""
 _FATES = {
@@ -64,6 +67,7 @@ def with_directory(finding: Finding, path: str | None) -> Finding:
         return finding
     (directory, old), name = os.path.split(path), finding.place.partition_name
     folder = parse_folder_name(old)
+    place = os.path.join(directory, name)
     fate = _FATES[folder.kind if folder else None]
     if _number_in(old, finding.place.topic or "") != finding.place.partition:
         # The topic id is that of all partitions of the topic.
@@ -78,7 +82,10 @@ def with_directory(finding: Finding, path: str | None) -> Finding:
         finding,
         text=f"{finding.text}; its records are in {old}, {fate}",
         cure=f"give {old} its name {name} again",
-        commands=(shlex.join(("mv", path, os.path.join(directory, name))),),
+        commands=(
+            *([aside_command(directory, name)] if is_file(place) else ()),
+            shlex.join(("mv", path, place)),
+        ),
         evidence=(Evidence(path, "it has the id of the topic"),),
     )
 
@@ -120,11 +127,13 @@ def _moved_back(missing: Finding, stray: Finding) -> Finding:
 def agreed(findings: Sequence[Finding]) -> list[Finding]:
     """Return findings without cures that contradict others: of what is put back, or moved away."""
     findings = _with_strays(findings)
+    missing = [finding for finding in findings if finding.code == MISSING_PARTITION]
     cures: Mapping[str, Finding] = {
         finding.evidence[0].source: finding
-        for finding in findings
-        if finding.code == MISSING_PARTITION and finding.commands and finding.evidence
+        for finding in missing
+        if finding.commands and finding.evidence
     }
+    in_place = {finding.place.path: finding for finding in missing if finding.is_severe}
     twice = {finding.place.path for finding in findings if finding.code == "partition-twice"}
     twice |= {
         fact.source
@@ -134,7 +143,8 @@ def agreed(findings: Sequence[Finding]) -> list[Finding]:
     }
     return [
         replace(finding, cure=f"{cure.cure}, as [{MISSING_PARTITION}] says", commands=())
-        if (cure := cures.get(finding.place.path)) and finding is not cure
+        if (cure := (in_place if finding.code == _FILE else cures).get(finding.place.path))
+        and finding is not cure
         else finding
         for finding in findings
         if finding.code != OTHER_DIRECTORY or finding.place.path not in twice

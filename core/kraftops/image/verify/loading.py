@@ -29,7 +29,7 @@ from kraftops.dump.sources.parts import size_of
 from kraftops.engine.metadata_state import TOPIC_RESOURCE
 from kraftops.errors import SourceError
 from kraftops.fileio.mounts import exists
-from kraftops.fileio.reading import is_forbidden
+from kraftops.fileio.reading import is_forbidden, lost_target
 from kraftops.findings.catalogue import for_only_replica
 from kraftops.findings.finding import Finding, Place, Severity, stop_finding, unless_forbidden
 from kraftops.image.state.image import MetadataImage
@@ -207,6 +207,11 @@ def _readable_files(path: str) -> PartitionFiles:
         SourceError: one of them cannot be read; a server opens all of them.
     """
     files = partition_files(path)
+    assert files.folder
+    for name in {*files.names} - files.folder.files.keys() - files.folder.directories:
+        if target := lost_target(file := os.path.join(path, name)):
+            reason = f"it is a symbolic link to {target}, where nothing is"
+            raise SourceError(reason, code="not-found", path=file)
     for name in files.names:
         if is_forbidden(file := os.path.join(path, name)):
             raise SourceError.of(file, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
@@ -219,7 +224,8 @@ def _unreadable(error: SourceError, path: str, directory: LogDirectory) -> Itera
         name = directory.plan.folders[os.path.basename(path)]
         file = str(error.known.get("path", path))
         place = Place(directory.node_id, directory.path, name.topic, name.partition, file)
-        yield unless_forbidden(stop_finding("unreadable", error.message, place), file)
+        cure = "mount the disk of the file, or put it back" if lost_target(file) else ""
+        yield unless_forbidden(stop_finding("unreadable", error.message, place, cure), file)
 
 
 def _read_bytes(files: PartitionFiles, directory: LogDirectory) -> int:

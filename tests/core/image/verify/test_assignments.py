@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from kraftops.dump.check.log_directory import misnamed_findings
 from kraftops.findings.finding import Finding, Place, Severity, Stake
 from kraftops.image.verify.assignments import (
     assignment_findings,
@@ -328,3 +329,39 @@ def test_long_lists_of_lost_partitions_are_cut() -> None:
     findings = [stray(number) for number in range(7)]
 
     assert lost_text(findings) == "t-0, t-1, t-2, t-3, t-4 and 2 more (0 records, 0 bytes)"
+
+
+def test_link_whose_disk_is_not_mounted_is_no_empty_partition(tmp_path: Path) -> None:
+    node = two_directories(tmp_path)
+    shutil.move(node / "d1/t-0", tmp_path / "disk")
+    (node / "d1/t-0").symlink_to(tmp_path / "disk")
+    assert not found_by(node)
+    (tmp_path / "disk").rename(tmp_path / "unmounted")
+
+    (finding,) = found_by(node)
+
+    assert (finding.code, finding.severity) == ("missing-partition", Severity.STOPS)
+    assert f"it is a symbolic link to {tmp_path}/disk, where nothing is" in finding.text
+    assert finding.cure.startswith("mount the disk")
+
+
+@pytest.mark.parametrize("is_beside", [False, True])
+def test_file_is_not_moved_away_before_the_directory_is_put_back(
+    tmp_path: Path, is_beside: bool
+) -> None:
+    """The broker makes an empty partition as soon as the file is gone."""
+    node = two_directories(tmp_path)
+    shutil.move(node / "d1/t-0", node / "d1/t-0.old" if is_beside else tmp_path)
+    (node / "d1/t-0").touch()
+
+    with chdir(node):
+        directories = read(node).directories
+        findings = [*found_by(node), *misnamed_findings(directories[0])]
+        missing, file = [finding for finding in agreed(findings) if finding.place.path == "d1/t-0"]
+        for command in missing.commands:
+            subprocess.run(["sh", "-c", command], check=True)
+
+    assert "once the file in its place is gone" in missing.text
+    assert (file.code, file.commands) == ("file-for-partition", ())
+    assert file.cure.endswith("as [missing-partition] says")
+    assert (node / "d1/t-0").is_dir() is is_beside

@@ -1,6 +1,7 @@
 """What a start of a broker makes of its partitions is foretold, and what that means for the server."""
 
 import shutil
+import subprocess
 from collections.abc import Callable
 from contextlib import chdir
 from pathlib import Path
@@ -192,3 +193,34 @@ def test_large_segments_without_an_index_are_left_to_a_check(broker: Path) -> No
         (finding,) = found(broker, 100)
 
     assert finding.code == "not-foretold"
+
+
+def test_segment_on_a_disk_that_is_not_mounted_keeps_its_directory_from_loading(
+    broker: Path, tmp_path: Path
+) -> None:
+    log = max((broker / "d2/plain-0").glob("*.log"))
+    log.rename(tmp_path / "moved.log")
+    log.symlink_to(tmp_path / "moved.log")
+    assert found(broker) == []
+    (tmp_path / "moved.log").unlink()
+
+    (finding,) = found(broker)
+
+    assert (finding.code, finding.place.path) == ("unreadable", str(log.relative_to(broker)))
+    assert finding.text == f"it is a symbolic link to {tmp_path}/moved.log, where nothing is"
+    assert finding.cure == "mount the disk of the file, or put it back"
+
+
+@pytest.mark.parametrize(("linked", "target"), [("d1", "d2"), ("d2", "d1")])
+def test_of_a_partition_and_a_link_to_it_the_link_is_removed(
+    linked: str, target: str, broker: Path
+) -> None:
+    if target == "d1":
+        shutil.move(broker / "d2/plain-0", broker / "d1/plain-0")
+    (broker / linked / "plain-0").symlink_to(broker / target / "plain-0")
+
+    twice, _ = found(broker)
+    subprocess.run(["sh", "-c", *twice.commands], check=True, cwd=broker)
+
+    assert found(broker) == []
+    assert list((broker / target / "plain-0").glob("*.log"))
