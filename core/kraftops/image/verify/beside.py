@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from kraftops.engine.metadata_state import PartitionKey
 from kraftops.fileio.mounts import is_file
-from kraftops.findings.aside import aside_command
+from kraftops.findings.aside import aside_command, given_to_owner
 from kraftops.findings.finding import Evidence, Finding
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.directories import NO_TOPIC_ID, OTHER_BROKER, OTHER_DIRECTORY
@@ -115,11 +115,12 @@ def _with_strays(findings: Sequence[Finding]) -> list[Finding]:
 
 def _moved_back(missing: Finding, stray: Finding) -> Finding:
     broker, path = stray.place.node, stray.place.path
+    place, own = missing.place.path, missing.place.directory or ""
     return replace(
         missing,
         text=f"{missing.text}; its records are on broker {broker}, which sets them aside",
         cure=f"while both brokers are stopped, move it back from broker {broker}",
-        commands=(shlex.join(("mv", path, missing.place.path)),),
+        commands=(shlex.join(("mv", path, place)) + given_to_owner(shlex.quote(place), own, path),),
         evidence=(Evidence(path, stray.text),),
     )
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from kraftops.display.sizes import named
 from kraftops.fileio.mounts import is_directory
-from kraftops.findings.aside import aside_of, new_folder
+from kraftops.findings.aside import aside_of, given_to_owner, new_folder
 from kraftops.findings.finding import Cure
 from kraftops.recovery.partitions.copies import PartitionCopy, more_complete, newest_of
 from kraftops.recovery.partitions.losses import PartitionLoss
@@ -121,7 +121,8 @@ def _reveal_command(copy: PartitionCopy) -> str:
     line = f"{copy.topic} {copy.number} {copy.hidden_to}"
     program = f'NR == 2 {{ $0 = $0 - 1 }} $0 != "{line}"'  # the second line counts the others
     old, new = shlex.quote(path), shlex.quote(f"{path}.new")
-    return f"awk {shlex.quote(program)} {old} > {new} && mv {new} {old}"
+    # A copy that is written over keeps owner and mode.
+    return f"cp -p {old} {new} && awk {shlex.quote(program)} {old} > {new} && mv {new} {old}"
 
 
 def _copy_command(best: PartitionCopy, target: PartitionCopy) -> str:
@@ -133,7 +134,8 @@ def _copy_command(best: PartitionCopy, target: PartitionCopy) -> str:
     directory, name = os.path.split(target.place)
     aside, folder = shlex.quote(aside_of(directory)), new_folder(directory, name)
     source, place = shlex.quote(f"{best.place}/."), shlex.quote(target.place)
-    steps = [f"mkdir -p {aside}", f"kept={folder}", f'cp -a {source} "$kept/new"']
+    end = given_to_owner('"$kept/new"', directory, best.place)
+    steps = [f"mkdir -p {aside}", f"kept={folder}", f'cp -aL {source} "$kept/new"{end}']
     is_there = not target.is_missing or is_directory(target.place)
     steps += [f'mv {place} "$kept"'] if is_there else []
     steps.append(f'mv "$kept/new" {place}')

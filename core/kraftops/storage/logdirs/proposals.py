@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Iterable
 
+from kraftops.findings.aside import given_to_owner
 from kraftops.findings.finding import Cure
 from kraftops.uuids import to_text
 
@@ -63,7 +65,9 @@ def meta_lines(node_id: int, cluster_id: str | None, directory_id: bytes | None)
 
 
 def write_command(path: str, lines: Iterable[str]) -> str:
-    return f"printf '%s\\n' {shlex.join(lines)} > {shlex.quote(path)}"
+    place = shlex.quote(path)
+    end = given_to_owner(place, os.path.dirname(path))
+    return f"printf '%s\\n' {shlex.join(lines)} > {place}{end}"
 
 
 def _rewrite(config: str) -> str:

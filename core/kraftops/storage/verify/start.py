@@ -34,6 +34,7 @@ from kraftops.storage.verify.formatting import (
     format_advice,
     identity_obstacle,
 )
+from kraftops.storage.verify.ownership import owner_findings
 from kraftops.storage.verify.quorum import changed_voters, quorum_findings
 
 
@@ -60,8 +61,12 @@ def verify_node(
             )
         if directory.status and not _is_writable(directory.path):
             problem = f"user {os.geteuid()} cannot write to it"
-            cure = "give it to Kafka's user, or mount it for writing"
+            cure = "give it to Kafka's user"
+            if os.statvfs(directory.path).f_flag & os.ST_RDONLY:
+                problem = "its file system is mounted read-only"
+                cure = "mount it for writing, unless the kernel's log says that the disk fails"
             yield stop_finding("not-writable", problem, place, cure)
+    yield from owner_findings(node)
     yield from _contents(node)
     if node.metadata.is_readable:
         yield from quorum_findings(node, evidence.nodes)

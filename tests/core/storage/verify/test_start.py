@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import subprocess
 from contextlib import chdir
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from tests.helpers.logs.metadata_logs import (
     no_ops,
     write_log,
 )
+from tests.helpers.nodes.assigned_partitions import partition
 from tests.helpers.nodes.node_directories import (
     CLUSTER_ID,
     DYNAMIC,
@@ -333,3 +335,90 @@ def test_impossible_cluster_id_is_not_proposed_to_a_shell(static: Path) -> None:
     assert found
     assert not any("touch" in finding.remedy for finding in found)
     assert any("(kafka-storage format -g -N): take" in finding.remedy for finding in found)
+
+
+SERVER = 12345, 23456
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+
+
+def given(folder: Path, user: int, group: int) -> None:
+    for path in (folder, *folder.rglob("*")):
+        os.lchown(path, user, group)
+
+
+def in_folder(node: Path, *commands: str) -> None:
+    for command in commands:
+        subprocess.run(["sh", "-c", command], check=True, cwd=node)
+
+
+@pytest.fixture
+def of_server(static: Path) -> Path:
+    """A node whose files are the server's, with a partition on another disk, linked back."""
+    partition(static / "disk", "t-0", topic_id=None)
+    (static / "d2/t-0").symlink_to("../disk/t-0")
+    given(static, *SERVER)
+    return static
+
+
+@as_root
+@pytest.mark.parametrize("name", ["d2/t-0/", f"d2/t-0/{0:020}.log", "d1/.lock", "d1", "disk/t-0"])
+def test_file_that_root_restored_is_given_to_the_server(of_server: Path, name: str) -> None:
+    (of_server / name).touch()
+    assert not stopping(of_server)
+    os.chown(of_server / name, 0, 0)
+
+    (finding,) = verified(of_server)
+    in_folder(of_server, *finding.commands)
+
+    assert (finding.code, finding.is_possible) == ("not-writable", False)
+    assert "user 12345, who owns most files of this node, cannot use 1 file in it" in finding.text
+    assert not stopping(of_server)
+
+
+@as_root
+def test_whole_disk_that_root_restored_is_possible_only(of_server: Path) -> None:
+    for name in ("d1", "d2", "disk"):
+        given(of_server / name, 0, 0)
+        os.chown(of_server / name, *SERVER)
+
+    findings = verified(of_server)
+
+    assert {(finding.code, finding.is_possible) for finding in findings} == {("not-writable", True)}
+    in_folder(of_server, *(command for finding in findings for command in finding.commands))
+    assert not stopping(of_server)
+
+
+@as_root
+@pytest.mark.parametrize(
+    ("name", "mode"),
+    [("d2/t-0", 0), (f"d2/t-0/{0:020}.log", 0o400), ("d2/meta.properties", 0o200)],
+)
+def test_permission_that_the_server_lacks_is_given(of_server: Path, name: str, mode: int) -> None:
+    (of_server / name).chmod(mode)
+
+    (finding,) = verified(of_server)
+
+    assert finding.commands == ("find -L d2/ ! -type l -exec chmod u+rwX {} +",)
+    in_folder(of_server, *finding.commands)
+    assert not stopping(of_server)
+
+
+@as_root
+def test_what_the_server_only_reads_or_renames_over_may_be_roots(of_server: Path) -> None:
+    for name in ("d1/meta.properties", "d1/bootstrap.checkpoint"):
+        os.chown(of_server / name, 0, 0)
+    (of_server / "d2/t-0").chmod(0o770)
+    os.chown(of_server / "d2/t-0", 0, SERVER[1])
+
+    assert not stopping(of_server)
+
+
+@as_root
+def test_meta_properties_that_is_written_is_the_servers(of_server: Path) -> None:
+    (of_server / "d2" / META).write_text("version=1\nnode.id=1\n")
+
+    (finding,) = verified(of_server)
+    in_folder(of_server, *finding.commands)
+
+    status = (of_server / "d2" / META).stat()
+    assert (status.st_uid, status.st_gid) == SERVER
