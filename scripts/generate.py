@@ -23,6 +23,7 @@ from kraftops.answers.types import TEXT
 from kraftops.answers.version import JSON_VERSION
 from kraftops.dump.check.answer import CHECK
 from kraftops.dump.scan.arrow import arrow_schema
+from kraftops.dump.summary.answer import LOGS
 from kraftops.findings.catalogue import CatalogueRow, catalogue
 from kraftops.records.internal_topics import decoder_names
 from kraftops.timeline.answer import CHANGES, INCIDENTS
@@ -148,6 +149,7 @@ def json_schemas() -> dict[str, str]:
     of_shell = {"changes": CHANGES, "incidents": INCIDENTS, **_views()}
     others = (
         ("dump-log", "check", CHECK, "kafka-dump-log --check --format json"),
+        ("dump-log", "summary", LOGS, "kafka-dump-log --summary --format json"),
         (
             "cluster",
             "check-permissions",

@@ -18,12 +18,18 @@ def columns_of(fields: Iterable[Field]) -> list[Column]:
 
 
 def cells_of(fields: Iterable[Field], thing: object) -> list[Cell]:
-    """Return the row of a thing below `columns_of`."""
+    """Return the row of a thing below `columns_of`; of its JSON, a cell is made too."""
     return [
-        field.cell(thing) if field.cell else cell_of(field, field.value_of(thing))
+        field.cell(thing) if field.cell else cell_of(field, _value(field, thing))
         for field in fields
         if field.column
     ]
+
+
+def _value(field: Field, thing: object) -> object:
+    if isinstance(thing, dict) and field.name in thing:
+        return thing[field.name]
+    return field.value_of(thing)
 
 
 def cell_of(field: Field, value: object) -> Cell:

@@ -65,15 +65,15 @@ class Field:
         if callable(self.get):
             return self.get(thing)
         value: object = thing
-        for name in (self.get or _attribute(self.name)).split("."):
+        for name in _attributes(self.get or self.name):
             value = None if value is None else getattr(value, name)
         return value
 
 
 @cache
-def _attribute(name: str) -> str:
-    """Return the name in Python of a field's name in JSON."""
-    return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower()
+def _attributes(path: str) -> list[str]:
+    """Return the names of a path of attributes; a name in JSON is that of its attribute."""
+    return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", path).lower().split(".")
 
 
 class _More(TypedDict, total=False):
@@ -197,15 +197,20 @@ def json_of(fields: Iterable[Field], thing: object) -> dict[str, object]:
     """Return the JSON fields of a thing that is answered; a mapping has them already."""
     if isinstance(thing, Mapping):
         return dict(thing)
-    values = ((field, field.value_of(thing)) for field in fields)
-    return {field.name: _json(field, value) for field, value in values if value is not Missing}
+    return {
+        field.name: _json(field, value)
+        for field in fields
+        if (value := field.value_of(thing)) is not Missing
+    }
 
 
 def _json(field: Field, value: object) -> object:
-    if value is not None and field.type == _TEXTS:
+    if value is None or type(value) in (int, str, bool):
+        return value
+    if field.type is _TEXTS:
         assert isinstance(value, Iterable)
         return [*map(str, value)]
-    if value is None or not field.fields:
+    if not field.fields:
         if isinstance(value, tuple):
             return [*value]
         return dict(value) if isinstance(value, Mapping) else value

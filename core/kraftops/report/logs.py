@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from kraftops.dump.summary.logs import Log as LogKey
-from kraftops.dump.summary.logs import fields_of
+from kraftops.dump.summary.logs import fields_of, open_transactions
 from kraftops.dump.summary.sketches import Distribution, TimeHistogram
 from kraftops.dump.summary.summary import Summary
 from kraftops.fileio.mounts import archive_of
+from kraftops.log.codecs import CODECS
 from kraftops.log.streams import OpenName
 from kraftops.report import document
 from kraftops.report.changes import cut
@@ -42,9 +43,9 @@ def logs_part(
 
     Commands name files from *folder* on.
     """
-    fields = fields_of(summaries)
-    order = sorted(summaries, key=lambda log: _rank(fields[log]))
-    sources = [_source(log, fields[log], known_since) for log in order]
+    fields = fields_of(summaries, are_rows=True)
+    order = sorted(summaries, key=lambda log: _rank(log, summaries[log]))
+    sources = [_source(log, summaries[log], known_since) for log in order]
     logs = [_log(log, summaries[log], fields[log], folder) for log in order[:MOST_LOGS]]
     newest = _newest_copies(fields)
     groups = sorted(_groups(newest, folder), key=lambda group: (-(group.lag or 0), group.name))
@@ -76,96 +77,89 @@ def _newest_copies(
     return {log: fields[log] for log in fields if log in newest.values()}
 
 
-def _rank(fields: Mapping[str, Any]) -> tuple[object, ...]:
+def _rank(log: LogKey, summary: Summary) -> tuple[object, ...]:
     """Return what orders logs: the metadata log, damaged ones, then the largest."""
-    damage = fields["damage"]["count"] + fields["undecodable"]["count"]
-    is_metadata = fields["decoder"] == "metadata"
-    name = (fields["topic"] or "", fields["partition"] or 0)
-    return not is_metadata, not damage, -fields["batches"]["bytes"], name
+    is_metadata = summary.scope.decoder.name == "metadata"
+    name = (log.topic or "", log.partition or 0)
+    return not is_metadata, not _damage_count(summary), -summary.batches.size, name
 
 
-def _paths(fields: Mapping[str, Any]) -> list[str]:
-    paths: list[str] = fields["files"]["paths"]
-    return paths
+def _damage_count(summary: Summary) -> int:
+    return summary.damage.count + summary.undecodable.count
 
 
-def _name(log: LogKey, fields: Mapping[str, Any]) -> str:
-    paths = _paths(fields)
+def _name(log: LogKey, paths: Collection[str]) -> str:
     if log.topic is not None or len(paths) != 1:
         return log.directory or f"{len(paths)} files"
-    return paths[0]
+    return next(iter(paths))
 
 
 def _source(
-    log: LogKey, fields: Mapping[str, Any], known_since: Mapping[str, int | None]
+    log: LogKey, summary: Summary, known_since: Mapping[str, int | None]
 ) -> document.ReportSource:
-    offsets, times = fields["offsets"], fields["times"]
+    decoder = summary.scope.decoder.name
     return document.ReportSource(
-        name=cut(_name(log, fields)),
-        kind=fields["decoder"],
-        records=fields["records"]["count"],
-        bytes=fields["files"]["bytes"],
-        first_offset=offsets["first"],
-        last_offset=offsets["last"],
-        first_time=times["firstMs"],
-        last_time=times["lastMs"],
-        known_since=known_since.get(fields["decoder"]),
-        damage=fields["damage"]["count"] + fields["undecodable"]["count"],
+        name=cut(_name(log, summary.files)),
+        kind=decoder,
+        records=summary.records.count,
+        bytes=sum(summary.files.values()),
+        first_offset=summary.offsets.first,
+        last_offset=summary.offsets.last,
+        first_time=summary.first_time,
+        last_time=summary.last_time,
+        known_since=known_since.get(decoder),
+        damage=_damage_count(summary),
     )
 
 
 def _log(
     log: LogKey, summary: Summary, fields: Mapping[str, Any], folder: str | None
 ) -> document.Log:
-    offsets, times = fields["offsets"], fields["times"]
-    gaps = offsets["gaps"] or {"count": 0, "missing": 0}
-    sites = [*fields["damage"]["first"], *fields["undecodable"]["first"]]
-    first = sites[0] if sites else {"file": None, "position": None, "reason": None}
+    offsets, damage = summary.offsets, summary.damage
+    gaps = offsets.steps
+    site = next(iter([*damage.first, *summary.undecodable.first]), None)
+    decoder = summary.scope.decoder.name
+    paths = _shown_paths(log, fields)
     return document.Log(
         topic=None if log.topic is None else cut(log.topic),
         partition=log.partition,
         directory=cut(log.directory) if log.directory else None,
-        kind=fields["decoder"],
-        segments=fields["segments"],
-        records=fields["records"]["count"],
-        batches=fields["batches"]["count"],
-        bytes=fields["batches"]["bytes"],
-        first_offset=offsets["first"],
-        last_offset=offsets["last"],
-        first_time=times["firstMs"],
-        last_time=times["lastMs"],
+        kind=decoder,
+        segments=summary.segments,
+        records=summary.records.count,
+        batches=summary.batches.count,
+        bytes=summary.batches.size,
+        first_offset=offsets.first,
+        last_offset=offsets.last,
+        first_time=summary.first_time,
+        last_time=summary.last_time,
         sizes=_sizes(summary.sizes),
         codecs=tuple(
-            document.CodecUse(
-                codec["codec"],
-                codec["batches"],
-                codec["compressedBytes"],
-                codec["uncompressedBytes"],
-            )
-            for codec in fields["codecs"]
+            document.CodecUse(CODECS[codec], *counts)
+            for codec, counts in sorted(summary.codecs.items())
         ),
-        gaps=document.Gaps(gaps["count"], gaps["missing"]),
+        gaps=document.Gaps(gaps.gap_count, gaps.missing) if gaps else document.Gaps(0, 0),
         damage=document.Damage(
-            count=fields["damage"]["count"],
-            bytes=fields["damage"]["bytes"],
-            undecodable=fields["undecodable"]["count"],
-            first_file=None if first["file"] is None else cut(first["file"]),
-            first_position=first["position"],
-            first_reason=None if first["reason"] is None else cut(first["reason"]),
+            count=damage.count,
+            bytes=damage.size,
+            undecodable=summary.undecodable.count,
+            first_file=site and cut(site.path),
+            first_position=site and site.position,
+            first_reason=site and cut(site.reason),
         ),
         open_transactions=len(fields["transactions"]["open"] or ()),
         series=(
             *_series("records", "records", summary.history),
             *_series("bytes", "bytes", summary.volume),
         ),
-        command=of_log(_shown_paths(log, fields), folder, "--summary"),
-        bucket_command=bucket_of_log(_shown_paths(log, fields), folder, fields["decoder"]),
+        command=of_log(paths, folder, "--summary"),
+        bucket_command=bucket_of_log(paths, folder, decoder),
     )
 
 
 def _shown_paths(log: LogKey, fields: Mapping[str, Any]) -> Sequence[str]:
     """Return the names to read a log by; none if they are in an archive or a cluster."""
-    paths = _paths(fields)
+    paths: list[str] = fields["files"]["paths"]
     if any(isinstance(path, OpenName) or archive_of(path) for path in paths):
         return ()
     return [log.directory] if log.topic and log.directory else paths
@@ -182,26 +176,24 @@ def _sizes(distribution: Distribution) -> document.Sizes:
         while start <= max(counts):
             starts.append(start)
             start = start * 2 or 1
-    sizes = distribution.as_dict()
     return document.Sizes(
-        min=sizes["min"],
-        p50=sizes["p50"],
-        p99=sizes["p99"],
-        max=sizes["max"],
+        min=distribution.min,
+        p50=distribution.quantile(0.5),
+        p99=distribution.quantile(0.99),
+        max=distribution.max,
         starts=tuple(starts),
         counts=tuple(counts.get(start, 0) for start in starts),
     )
 
 
 def _series(name: str, unit: str, histogram: TimeHistogram) -> Iterable[document.LogSeries]:
-    buckets = histogram.as_dict()
-    if buckets["startMs"] is not None:
+    if histogram.start is not None:
         yield document.LogSeries(
             name=name,
             unit=unit,
-            step=buckets["widthMs"],
-            start=buckets["startMs"],
-            values=tuple(buckets["counts"]),
+            step=histogram.width,
+            start=histogram.start,
+            values=tuple(histogram.buckets()),
         )
 
 
@@ -211,14 +203,13 @@ def _groups(
     for log, log_fields in fields.items():
         for group in log_fields.get("groups", {}).get("groups", ()):
             lags = [entry["lag"] for entry in group["offsets"] if entry["lag"] is not None]
-            times = [entry["committedMs"] for entry in group["offsets"]]
             yield document.Group(
                 name=cut(group["group"]),
                 state=group["state"],
                 members=group["members"],
                 partitions=len(group["offsets"]),
                 lag=sum(lags) if lags else None,
-                last_commit=max((time for time in times if time is not None), default=None),
+                last_commit=max((entry["committedMs"] for entry in group["offsets"]), default=None),
                 command=of_log(_shown_paths(log, log_fields), folder, f"--group={group['group']}"),
             )
 
@@ -226,21 +217,8 @@ def _groups(
 def _transactions(
     fields: Mapping[LogKey, Mapping[str, Any]], folder: str | None
 ) -> Iterable[document.OpenTransaction]:
-    """Yield open transactions; those of transactional ids only where no log of data has them."""
-    transactions = [
-        (log, log_fields, transaction)
-        for log, log_fields in fields.items()
-        for transaction in _open(log_fields)
-    ]
-    in_data = {
-        transaction["producerId"]
-        for _, _, transaction in transactions
-        if transaction["firstOffset"] is not None
-    }
-    for log, log_fields, transaction in transactions:
+    for log, transaction in open_transactions(fields.items()):
         offset = transaction["firstOffset"]
-        if offset is None and transaction["producerId"] in in_data:
-            continue
         transactional_id = transaction["transactionalId"]
         is_state = offset is None
         yield document.OpenTransaction(
@@ -252,13 +230,8 @@ def _transactions(
             first_offset=offset,
             since=transaction["sinceMs"],
             command=of_log(
-                _shown_paths(log, log_fields),
+                _shown_paths(log, fields[log]),
                 folder,
                 *([] if is_state else ["--offset", f"{offset}.."]),
             ),
         )
-
-
-def _open(fields: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
-    found: Iterable[Mapping[str, Any]] = fields["transactions"]["open"] or ()
-    return found

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 from kraftops.answers.fields import number, text, time
 from kraftops.display.order import natural_key
 from kraftops.dump.sources.names import expand
-from kraftops.dump.summary.groups import Groups
+from kraftops.dump.summary.groups import Group, Groups
 from kraftops.dump.summary.summarise import summarise
 from kraftops.errors import SourceError
 from kraftops.fileio.mounts import is_directory, names_in
@@ -64,7 +63,7 @@ def groups_frame(directories: Iterable[str], budget: Budget) -> Frame:
         summary = summarise(source.path, query)
         if isinstance(summary.details, Groups):
             groups.merge(summary.details)
-    rows = [_row(group) for group in groups.as_dict()["groups"]]
+    rows = [_row(group) for group in groups.rows()]
     return frame_of_rows(COLUMNS, sorted(rows, key=lambda row: natural_key(str(row[0]))))
 
 
@@ -79,19 +78,13 @@ def _partitions(directory: str) -> Iterator[str]:
             yield os.path.join(directory, name)
 
 
-def _row(group: dict[str, Any]) -> Sequence[object]:
-    offsets = group["offsets"]
-    times = [
-        committed["committedMs"] for committed in offsets if committed["committedMs"] is not None
-    ]
+def _row(group: Group) -> Sequence[object]:
     return (
-        *(group["group"], group["kind"], group["state"], group["members"], group["epoch"]),
-        *(
-            len({committed["topic"] for committed in offsets}),
-            len(offsets),
-            max(times, default=None),
-        ),
-        group["protocolType"],
+        *(group.group, group.kind, group.state, group.members, group.epoch),
+        len({offset.topic for offset in group.offsets}),
+        len(group.offsets),
+        max((offset.committed for offset in group.offsets), default=None),
+        group.protocol_type,
     )
 
 

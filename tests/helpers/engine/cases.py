@@ -39,6 +39,7 @@ from tests.helpers.engine.random_messages import BAD_TEXTS, DIALECTS, KINDS, Kin
 from tests.helpers.engine.random_queries import query_of
 from tests.helpers.kafka.cases.mutations import CHANGES, sources
 from tests.helpers.logs.segments import batches_of, reader_of
+from tests.helpers.logs.summaries import as_json
 
 EVERY = Window(0, 1 << 62)
 LONGEST = 5  # seconds a case may take
@@ -230,7 +231,7 @@ def summaries_difference(trial: Trial) -> str:
                 log = cast("LogFile", _Log(trial))
                 query = replace(trial.query, salvage=False)
                 summary = summarise(log, query, counting=Counting(details))
-                found[engine] = summary.as_dict()
+                found[engine] = as_json(summary)
         ours, native = found["reference"], found["native"]
         for name, value in ours.items():
             if value != native[name]:

@@ -14,6 +14,7 @@ from kraftops.query.query import Query
 from kraftops.spark.dump import count_job
 from kraftops.spark.dump.count_job import Counted, CountWork, count
 from kraftops.spark.jobs.planning import LabelledRange, Split
+from tests.helpers.logs.summaries import as_json
 from tests.helpers.logs.written import batch_bytes
 
 NONE: frozenset[Log] = frozenset()
@@ -97,7 +98,7 @@ def test_last_try_reports_damage_instead_of_reading(
 
     assert list(records(counted).values()) == [0]
     (summary,) = counted.summaries.values()
-    assert "its worker died at 3 tries" in str(summary.damage.as_dict())
+    assert "its worker died at 3 tries" in str(as_json(summary.damage))
 
 
 def test_driver_merges_the_counts_and_names_a_file_once(

@@ -10,7 +10,7 @@ from typing import Any
 
 from kraftops.display.columns import Bytes, Cell, Column, Styled, folded, number
 from kraftops.display.sizes import number_text
-from kraftops.dump.summary.logs import log_name
+from kraftops.dump.summary.logs import log_name, open_transactions
 from kraftops.query.summary_order import BY_NAME
 from kraftops_cli.dump_log.summaries.text import damage_count, damage_text
 from kraftops_terminal.console import Console
@@ -169,23 +169,15 @@ def _time_text(time: str | None, ms: int | None) -> str | None:
 
 
 def _open_transactions(summaries: Iterable[Fields]) -> Iterator[list[Cell]]:
-    """Yield the open transactions of all logs, the oldest first.
-
-    A transaction of `__transaction_state` is left out if a log of data has it too.
-    """
-    entries = [
-        (summary, entry) for summary in summaries for entry in summary["transactions"]["open"] or ()
-    ]
-    in_data = {entry["producerId"] for _, entry in entries if entry["firstOffset"] is not None}
-    for summary, entry in sorted(entries, key=lambda item: _number(item[1]["sinceMs"])):
-        is_state = entry["firstOffset"] is None
-        if is_state and entry["producerId"] in in_data:
-            continue
+    """Yield the open transactions of all logs, the oldest first."""
+    transactions = open_transactions((summary, summary) for summary in summaries)
+    for summary, entry in sorted(transactions, key=lambda item: _number(item[1]["sinceMs"])):
+        offset = entry["firstOffset"]
         yield [
             entry["transactionalId"],
             entry["producerId"],
             entry["producerEpoch"],
-            None if is_state else log_name(summary["topic"], summary["partition"]),
-            entry["firstOffset"],
+            None if offset is None else log_name(summary["topic"], summary["partition"]),
+            offset,
             _time_text(entry["since"], entry["sinceMs"]),
         ]

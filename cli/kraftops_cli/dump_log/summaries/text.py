@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from operator import itemgetter
-from os.path import basename, dirname
 from typing import Any
 
+from kraftops.answers.cells import cells_of, columns_of
+from kraftops.answers.fields import Field, number, text
 from kraftops.display.charts import chart, merged
-from kraftops.display.columns import Bytes, Cell, Column, folded, number
+from kraftops.display.columns import folded
+from kraftops.display.columns import number as number_column
 from kraftops.display.sizes import number_text, size_text
 from kraftops.display.times import span_text
+from kraftops.dump.summary import answer
 from kraftops.dump.summary.logs import log_name
-from kraftops.engine.count_contract import LONGEST_KEY
 from kraftops_terminal.console import Console
 from kraftops_terminal.escaping import escaped
 from kraftops_terminal.tables import Table, table_text
@@ -25,20 +28,6 @@ _MOST_ROWS = 20  # of each table on a terminal; the rest is counted
 Fields = Mapping[str, Any]
 _Section = Callable[[Fields, Console], Iterable[str]]
 """Returns the lines of a part of a summary."""
-_NamedCell = tuple[Column, str | Callable[[Fields], Cell]]
-"""A column, and the name of the field in it, or what makes its cell of a row."""
-_Columns = Sequence[_NamedCell]
-
-_OPEN_TRANSACTIONS: _Columns = (
-    (
-        folded("OPEN TRANSACTION"),
-        lambda txn: txn["transactionalId"] or f"producer {txn['producerId']}",
-    ),
-    (number("PRODUCER", 1), "producerId"),
-    (number("EPOCH", 2), "producerEpoch"),
-    (number("FIRST OFFSET"), "firstOffset"),
-    (Column("SINCE"), lambda txn: txn["since"] or txn["sinceMs"]),
-)
 
 
 def summary_text(summaries: Sequence[Fields], console: Console) -> str:
@@ -147,31 +136,30 @@ def damage_text(summary: Fields) -> str | None:
     return "; ".join(texts) or None
 
 
-def _tabled(console: Console, columns: _Columns, rows: Iterable[Fields]) -> str:
-    """Return a table without its last end of line; a cell is a field, or made of its row."""
-    cells = (
-        [row[cell] if isinstance(cell, str) else cell(row) for _, cell in columns] for row in rows
-    )
-    table = Table([column for column, _ in columns], cells, limit=_MOST_ROWS)
+def _tabled(console: Console, fields: Sequence[Field], rows: Iterable[Fields]) -> str:
+    """Return a table without its last end of line."""
+    cells = (cells_of(fields, row) for row in rows)
+    table = Table(columns_of(fields), cells, limit=_MOST_ROWS)
     return table_text(console, table).removesuffix("\n")
 
 
-def _table(rows_of: Callable[[Fields], Iterable[Fields]], *columns: _NamedCell) -> _Section:
+def _table(rows_of: Callable[[Fields], Iterable[Fields]], fields: Sequence[Field]) -> _Section:
     """Return a section that is a table, if there is any row."""
-    return lambda summary, console: [_tabled(console, columns, rows_of(summary))]
+    return lambda summary, console: [_tabled(console, fields, rows_of(summary))]
+
+
+def _named(fields: Iterable[Field], names: str) -> tuple[Field, ...]:
+    """Return some fields in an order that suits people."""
+    by_name = {field.name: field for field in fields}
+    return tuple(by_name[name] for name in names.split())
 
 
 def _damage_sites(name: str) -> _Section:
-    columns = (
-        (folded(name.upper()), lambda site: basename(site["file"])),
-        (number("POSITION"), "position"),
-        (number("BYTES"), "bytes"),
-        (folded("REASON"), "reason"),
-    )
+    fields = (replace(answer.SITE[0], column=folded(name.upper())), *answer.SITE[1:])
 
     def lines(summary: Fields, console: Console) -> Iterator[str]:
         sites = summary[name]
-        yield _tabled(console, columns, sites["first"])
+        yield _tabled(console, fields, sites["first"])
         if sites["count"] > len(sites["first"]):
             yield f"and {number_text(sites['count'] - len(sites['first']))} more"
 
@@ -223,12 +211,10 @@ def _transactions(summary: Fields, console: Console) -> Iterator[str]:
         yield _line("duration", "min {}, median {}, max {}".format(*spans))
     if transactions["open"]:
         yield ""
-        yield _tabled(console, _OPEN_TRANSACTIONS, transactions["open"])
+        yield _tabled(console, answer.OPEN_TRANSACTION, transactions["open"])
 
 
-def _tops(
-    name: str, title: str, counted: Column, unit: str, text: Callable[[Fields], str]
-) -> _Section:
+def _tops(name: str, title: str, unit: str, counted: Sequence[Field]) -> _Section:
     """Return a section about the most frequent, with the error of their numbers."""
 
     def lines(summary: Fields, console: Console) -> Iterator[str]:
@@ -242,24 +228,18 @@ def _tops(
         if not certain:
             yield f"{title}: none has more than {error} of {total} for certain"
             return
-        yield _tabled(console, ((folded(title), text), (counted, unit)), certain)
+        yield _tabled(console, counted, certain)
         yield f"of {total}; " + (f"too low by at most {error}" if tops["error"] else "exact")
 
     return lines
 
 
-def _key_text(key: Fields) -> str:
-    kind = f" ({key['keyEncoding']})" if key["keyEncoding"] else ""
-    rest = f"… of {size_text(key['keySize'])}" if key["keySize"] > LONGEST_KEY else ""
-    return f"{key['key']}{rest}{kind}"
-
-
-def _sampled(name: str, *columns: _NamedCell) -> _Section:
+def _sampled(name: str, fields: Sequence[Field]) -> _Section:
     """Return a section with a table of things, of which not all may have been kept."""
 
     def lines(summary: Fields, console: Console) -> Iterator[str]:
         if things := summary.get(name):
-            yield _tabled(console, columns, things[name])
+            yield _tabled(console, fields, things[name])
             if not things["exact"]:
                 yield "There are more than are kept: these are a sample."
 
@@ -267,7 +247,7 @@ def _sampled(name: str, *columns: _NamedCell) -> _Section:
 
 
 def _largest(name: str) -> Callable[[Fields], Iterable[Fields]]:
-    return lambda summary: summary.get("largest", {}).get(name, ())
+    return lambda summary: (summary.get("largest") or {}).get(name, ())
 
 
 def _committed(summary: Fields) -> Iterator[Fields]:
@@ -282,117 +262,51 @@ def _lag(group: Fields) -> int | None:
     return sum(lags) if lags else None
 
 
+def _last_commit(group: Fields) -> str | None:
+    return max((offset["committed"] or "" for offset in group["offsets"]), default=None)
+
+
+def _partition(offset: Fields) -> str:
+    return f"{offset['topic']}-{offset['partition']}"
+
+
+_SHARE = text("share", "", column=number_column("%"))
 _SECTIONS: tuple[_Section, ...] = (
     _overview,
     _damage_sites("damage"),
     _damage_sites("undecodable"),
-    _table(
-        _distributions,
-        (Column("PER BATCH"), "name"),
-        (number("MIN"), "min"),
-        (number("MEDIAN"), "p50"),
-        (number("P99"), "p99"),
-        (number("MAX"), "max"),
-    ),
-    _table(
-        _types,
-        (folded("TYPE"), "type"),
-        (number("VERSION"), "version"),
-        (number("RECORDS"), "count"),
-        (number("%"), "share"),
-        (number("SIZE"), lambda record_type: Bytes(record_type["bytes"])),
-    ),
-    _table(itemgetter("control"), (Column("CONTROL"), "type"), (number("RECORDS"), "count")),
-    _table(
-        itemgetter("codecs"),
-        (Column("CODEC"), "codec"),
-        (number("BATCHES"), "batches"),
-        (number("COMPRESSED"), lambda codec: Bytes(codec["compressedBytes"])),
-        (number("UNCOMPRESSED"), lambda codec: Bytes(codec["uncompressedBytes"])),
-        (number("RATIO"), lambda codec: "-" if codec["ratio"] is None else f"{codec['ratio']:.2f}"),
-    ),
+    _table(_distributions, (text("name", "", column="PER BATCH"), *answer.DISTRIBUTION)),
+    _table(_types, (*answer.RECORD_TYPE[:3], _SHARE, answer.RECORD_TYPE[3])),
+    _table(itemgetter("control"), answer.CONTROL_TYPE),
+    _table(itemgetter("codecs"), answer.CODEC),
     _table(
         _largest("records"),
-        (folded("LARGEST RECORDS"), lambda record: basename(record["file"])),
-        (number("OFFSET"), "offset"),
-        (folded("TYPE", 1), "type"),
-        (number("BYTES"), "bytes"),
-        (number("KEY", 3), "keySize"),
-        (number("VALUE", 4), "valueSize"),
-        (Column("TIME", 2), "timestamp"),
+        _named(answer.LARGEST_RECORD, "file offset type bytes keySize valueSize timestamp"),
     ),
-    _table(
-        _largest("batches"),
-        (folded("LARGEST BATCHES"), lambda batch: basename(batch["file"])),
-        (number("OFFSET"), "baseOffset"),
-        (number("BYTES"), "bytes"),
-        (number("RECORDS"), "records"),
-        (Column("CODEC", 2), "codec"),
-        (number("PRODUCER", 1), "producerId"),
-    ),
-    _tops("keys", "HOTTEST KEYS", number("RECORDS"), "records", _key_text),
-    _tops(
-        "largestProducers",
-        "LARGEST PRODUCERS",
-        number("BYTES UNCOMPRESSED"),
-        "bytes",
-        lambda producer: str(producer["producerId"]),
-    ),
-    _table(
-        itemgetter("leaderEpochs"),
-        (number("EPOCH"), "epoch"),
-        (number("FIRST OFFSET"), "firstOffset"),
-        (number("BATCHES"), "batches"),
-        (number("RECORDS"), "records"),
-    ),
+    _table(_largest("batches"), answer.LARGEST_BATCH),
+    _tops("keys", "HOTTEST KEYS", "records", answer.KEY),
+    _tops("largestProducers", "LARGEST PRODUCERS", "bytes", answer.LARGE_PRODUCER),
+    _table(itemgetter("leaderEpochs"), answer.EPOCH),
     _history,
     _transactions,
-    _sampled(
-        "producers",
-        (number("PRODUCER"), "producerId"),
-        (number("EPOCH"), "producerEpoch"),
-        (number("BATCHES"), "batches"),
-        (number("RECORDS"), "records"),
-        (number("COMMITTED"), "committed"),
-        (number("ABORTED"), "aborted"),
-    ),
-    _sampled(
-        "transactionalIds",
-        (folded("TRANSACTIONAL ID"), "transactionalId"),
-        (Column("STATE"), "state"),
-        (number("PRODUCER"), "producerId"),
-        (number("EPOCH", 2), "producerEpoch"),
-        (number("PARTITIONS", 1), "partitionCount"),
-        (Column("UPDATED", 3), "updated"),
-    ),
+    _sampled("producers", answer.PRODUCER),
+    _sampled("transactionalIds", answer.TRANSACTIONAL_ID),
 )
 _GROUP_SECTIONS: tuple[_Section, ...] = (
     _sampled(
         "groups",
-        (folded("GROUP"), "group"),
-        (Column("KIND", 3), "kind"),
-        (Column("STATE"), "state"),
-        (number("MEMBERS", 1), "members"),
-        (number("OFFSETS", 2), lambda group: len(group["offsets"])),
-        (number("LAG"), _lag),
         (
-            Column("LAST COMMIT", 4),
-            lambda group: max(
-                (offset["committed"] or "" for offset in group["offsets"]), default=None
-            ),
+            *answer.GROUP,
+            number("lag", "", numeral="amount", column="LAG", get=_lag),
+            text("lastCommit", "", column=("LAST COMMIT", 4), get=_last_commit),
         ),
     ),
     _table(
         _committed,
-        (folded("GROUP"), "group"),
-        (folded("PARTITION"), lambda offset: f"{offset['topic']}-{offset['partition']}"),
-        (number("OFFSET"), "offset"),
-        (number("END"), "endOffset"),
-        (number("LAG"), "lag"),
-        (Column("COMMITTED", 1), "committed"),
         (
-            folded("END BY THE COPY", 2),
-            lambda offset: offset["endFile"] and dirname(offset["endFile"]),
+            answer.GROUP[0],
+            text("partition", "", column=folded("PARTITION"), cell=_partition),
+            *_named(answer.COMMITTED, "offset endOffset lag committed endFile"),
         ),
     ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, Self
+from typing import Protocol, Self
 
 from kraftops.dump.summary.groups import Groups
 from kraftops.dump.summary.transactional_ids import TransactionalIds
@@ -25,9 +25,6 @@ class Details(Protocol):
     def merge(self, later: Self) -> None:
         """Add the counts of a later part of the log."""
 
-    def fields(self) -> dict[str, Any]:
-        """Return the fields of the summary that these details add or replace."""
-
 
 class NoDetails:
     """No details, for all other decoders."""
@@ -40,9 +37,6 @@ class NoDetails:
 
     def merge(self, later: NoDetails) -> None:
         """Add nothing."""
-
-    def fields(self) -> dict[str, Any]:
-        return {}
 
 
 def details_for(decoder: str, *, has_open: bool) -> Details:

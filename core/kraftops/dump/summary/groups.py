@@ -8,9 +8,9 @@ records as in `ClassicGroup`, `ConsumerGroup`, `ShareGroup` and `StreamsGroup`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from operator import itemgetter
 from typing import Any, NamedTuple
 
-from kraftops.display.times import time_fields
 from kraftops.dump.summary.sketches import SampledDict
 from kraftops.errors import DecodeError
 from kraftops.java.text import decode_utf8
@@ -107,6 +107,32 @@ def _topic_partition_end(key: bytes, start: int) -> int:
     return end
 
 
+class CommittedOffset(NamedTuple):
+    """A committed offset; *committed* is its time in ms."""
+
+    topic: str
+    partition: int
+    offset: int
+    leader_epoch: int | None
+    committed: int
+    end_offset: int | None = None
+    """Of the log that it is of, by `fields_of`, as what follows."""
+    end_file: str | None = None
+    lag: int | None = None
+
+
+class Group(NamedTuple):
+    """A group by its records, as they follow each other in the log."""
+
+    group: str
+    kind: str
+    state: str
+    epoch: int | None
+    members: int
+    protocol_type: str | None
+    offsets: list[CommittedOffset]
+
+
 class Groups:
     """The groups in a log; see `kraftops.dump.summary.sketches` for the merging of parts."""
 
@@ -114,8 +140,8 @@ class Groups:
         self.groups: SampledDict[bytes, _Entries] = SampledDict(MOST_KEYS, len)
         self.pending: dict[int, list[GroupChange]] = {}  # by producer, in an open transaction
         self.first_markers: dict[int, bool] = {}  # by producer: whether its first marker commits
-        self.is_whole = True
-        self._pending_count = 0
+        self._has_all_pending = True
+        self.pending_count = 0
 
     def add_record(self, record: Record, producer_id: int) -> None:
         """Count a record; in a transaction unless *producer_id* is -1.
@@ -131,18 +157,18 @@ class Groups:
         """Count a change; in a transaction unless *producer_id* is -1."""
         if producer_id < 0:
             self._apply(change)
-        elif self._pending_count < _MOST_PENDING:
+        elif self.pending_count < _MOST_PENDING:
             self.pending.setdefault(producer_id, []).append(change)
-            self._pending_count += 1
+            self.pending_count += 1
         else:
-            self.is_whole = False
+            self._has_all_pending = False
 
     def add_marker(self, producer_id: int, *, is_commit: bool) -> None:
         """End a transaction: apply its changes if it commits."""
         if len(self.first_markers) < _MOST_PENDING:
             self.first_markers.setdefault(producer_id, is_commit)
         changes = self.pending.pop(producer_id, [])
-        self._pending_count -= len(changes)
+        self.pending_count -= len(changes)
         for change in changes:
             if is_commit:
                 self._apply(change)
@@ -154,25 +180,23 @@ class Groups:
         self.groups.merge(later.groups, _update)
         for producer_id, changes in later.pending.items():
             self.pending.setdefault(producer_id, []).extend(changes)
-            self._pending_count += len(changes)
-        self.is_whole = self.is_whole and later.is_whole
+            self.pending_count += len(changes)
+        self._has_all_pending = self._has_all_pending and later._has_all_pending
 
-    def fields(self) -> dict[str, Any]:
-        return {"groups": self.as_dict()}
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing was dropped."""
+        return self._has_all_pending and self.groups.is_whole
 
-    def as_dict(self) -> dict[str, Any]:
-        self.groups.trim()
-        groups = [
-            _row(group, {key: value for key, (_, value) in entries.items() if value is not None})
-            for group, entries in sorted(self.groups.items())
-            if any(value is not None for _, value in entries.values())
-        ]
-        return {
-            "count": len(groups),
-            "exact": self.is_whole and self.groups.is_whole,
-            "pendingOffsets": self._pending_count,
-            "groups": groups,
-        }
+    def live(self) -> Iterator[tuple[bytes, _Values]]:
+        """Yield the groups that are kept by id, without removed ones, with their values."""
+        for group, entries in self.groups.in_order():
+            values = {key: value for key, (_, value) in entries.items() if value is not None}
+            if values:
+                yield group, values
+
+    def rows(self) -> list[Group]:
+        return [_group(group, values) for group, values in self.live()]
 
     def _apply(self, change: GroupChange) -> None:
         group, key, offset, value = change
@@ -192,22 +216,22 @@ def _update(ours: _Entries, later: _Entries) -> None:
             ours[key] = (offset, value)
 
 
-def _row(group: bytes, values: _Values) -> dict[str, Any]:
+def _group(group: bytes, values: _Values) -> Group:
     kind = next((kind for kind in _KINDS if any(key[:2] in kind[1:] for key in values)), None)
     own = () if kind is None else values.get(kind.group, ())
     is_classic = kind is not None and kind.name == "classic"
     members = len(list(_of_type(values, kind.member if kind else b"")))
     if is_classic:
         members = own[1]
-    return {
-        "group": decode_utf8(group),
-        "kind": kind.name if kind else "simple",
-        "state": _state(kind, values, members),
-        "epoch": own[0] if own else None,
-        "members": members,
-        "protocolType": own[2] if is_classic else None,
-        "offsets": _offsets(values),
-    }
+    return Group(
+        group=decode_utf8(group),
+        kind=kind.name if kind else "simple",
+        state=_state(kind, values, members),
+        epoch=own[0] if own else None,
+        members=members,
+        protocol_type=own[2] if is_classic else None,
+        offsets=sorted(_offsets(values), key=itemgetter(0, 1)),
+    )
 
 
 def _state(kind: _Kind | None, values: _Values, members: int) -> str:
@@ -228,21 +252,11 @@ def _state(kind: _Kind | None, values: _Values, members: int) -> str:
     return "Stable" if is_stable else "Reconciling"
 
 
-def _offsets(values: _Values) -> list[dict[str, Any]]:
-    rows = []
-    for key, (offset, leader_epoch, time) in _of_type(values, _OFFSET):
+def _offsets(values: _Values) -> Iterator[CommittedOffset]:
+    for key, (offset, epoch, committed) in _of_type(values, _OFFSET):
         topic, partition = decode_utf8(key[2:-4]), int.from_bytes(key[-4:], signed=True)
-        epoch = None if leader_epoch < 0 else leader_epoch
-        rows.append(
-            {
-                "topic": topic,
-                "partition": partition,
-                "offset": offset,
-                "leaderEpoch": epoch,
-                **time_fields("committed", time),
-            }
-        )
-    return sorted(rows, key=lambda row: (row["topic"], row["partition"]))
+        leader_epoch = None if epoch < 0 else epoch
+        yield CommittedOffset(topic, partition, offset, leader_epoch, committed)
 
 
 def _of_type(values: _Values, record_type: bytes) -> Iterator[tuple[bytes, Value]]:

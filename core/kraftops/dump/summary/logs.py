@@ -7,9 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
+from kraftops.answers.fields import json_of
 from kraftops.dump.sources.names import Source
+from kraftops.dump.summary.answer import SUMMARY
 from kraftops.dump.summary.summary import Summary
 from kraftops.errors import UsageError
 from kraftops.log.files import file_name, partition_of
@@ -18,6 +20,7 @@ from kraftops.query.query import Query
 _OFFSETS, _TRANSACTION = "offsets", "transaction"  # decoders
 
 Fields = dict[str, Any]
+Key = TypeVar("Key")
 
 
 class Log(NamedTuple):
@@ -152,7 +155,8 @@ def fields_of(
 def _fields(summary: Summary | Fields, *, are_rows: bool) -> Fields:
     if not isinstance(summary, Summary):
         return summary
-    return summary.row() if are_rows and not summary.scope.has_details else summary.as_dict()
+    is_row = are_rows and not summary.scope.has_details
+    return summary.row() if is_row else json_of(SUMMARY, summary)
 
 
 def _end_tiered(summaries: Iterable[Fields]) -> None:
@@ -178,6 +182,24 @@ def _name_transactions(summaries: Iterable[Fields]) -> None:
         for entry in fields["transactions"]["open"] or ():
             if entry["transactionalId"] is None:
                 entry["transactionalId"] = ids.get(entry["producerId"])
+
+
+def open_transactions(
+    logs: Iterable[tuple[Key, Mapping[str, Any]]],
+) -> list[tuple[Key, Mapping[str, Any]]]:
+    """Return the open transactions in the fields of logs, each with the key of its log.
+
+    A transaction of `__transaction_state` is left out if a log of data has it too.
+    """
+    entries = [
+        (key, entry) for key, fields in logs for entry in fields["transactions"]["open"] or ()
+    ]
+    in_data = {entry["producerId"] for _, entry in entries if entry["firstOffset"] is not None}
+    return [
+        (key, entry)
+        for key, entry in entries
+        if entry["firstOffset"] is not None or entry["producerId"] not in in_data
+    ]
 
 
 def _add_lag(summaries: Iterable[Fields]) -> None:

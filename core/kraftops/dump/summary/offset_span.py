@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 _MOST_LISTED = 10  # gaps, in half a screen; a compacted log has thousands, which are counted
 
 
@@ -46,21 +44,10 @@ class OffsetSpan:
         self.backward += later.backward
         self.removed += later.removed
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return first and last offset, gaps between batches, and offsets missing in batches."""
-        ends = {"first": self.first, "last": self.last}
-        if not self.has_gaps:
-            return {**ends, "gaps": None, "backward": None, "removed": None}
-        return {
-            **ends,
-            "gaps": {
-                "count": self.gap_count,
-                "missing": self.missing,
-                "first": [{"after": after, "next": following} for after, following in self.gaps],
-            },
-            "backward": self.backward,
-            "removed": self.removed,
-        }
+    @property
+    def steps(self) -> OffsetSpan | None:
+        """The same where gaps are known."""
+        return self if self.has_gaps else None
 
     def _step(self, last: int, following: int) -> None:
         if following <= last:

@@ -7,7 +7,8 @@ for one counter of both parts.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from operator import itemgetter
+from typing import Generic, TypeVar
 from zlib import crc32
 
 Key = TypeVar("Key", int, bytes)
@@ -97,16 +98,6 @@ class Distribution:
                 return max(value, self.min)
         return self.max
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return minimum, median, 99th percentile, maximum, and whether they are exact."""
-        return {
-            "min": self.min,
-            "p50": self.quantile(0.5),
-            "p99": self.quantile(0.99),
-            "max": self.max,
-            "exact": self.is_exact,
-        }
-
     def _extend(self, value: int) -> None:
         if self.min is None or value < self.min:
             self.min = value
@@ -155,14 +146,19 @@ class TimeHistogram:
         if later.counts:
             self._fit(later.first >> cut, later.last >> cut)
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the width, the start of the first bucket, and the count of each bucket."""
+    @property
+    def width(self) -> int:
+        """The width of a bucket in ms."""
+        return 1 << self.shift
+
+    @property
+    def start(self) -> int | None:
+        """The begin of the first bucket, in ms since the epoch."""
+        return self.first << self.shift if self.counts else None
+
+    def buckets(self) -> list[int]:
         keys = range(self.first, self.last + 1) if self.counts else ()
-        return {
-            "widthMs": 1 << self.shift,
-            "startMs": self.first << self.shift if self.counts else None,
-            "counts": [self.counts.get(key, 0) for key in keys],
-        }
+        return [self.counts.get(key, 0) for key in keys]
 
     def _fit(self, first: int, last: int) -> None:
         self.first, self.last = min(self.first, first), max(self.last, last)
@@ -203,7 +199,8 @@ class SampledDict(dict[Key, Value], Generic[Key, Value]):
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing was dropped; call `trim` before."""
+        """Whether nothing was dropped."""
+        self.trim()
         return self._dropped is None
 
     def put(self, key: Key, value: Value) -> bool:
@@ -250,8 +247,14 @@ class SampledDict(dict[Key, Value], Generic[Key, Value]):
         self._weight = sum(map(self._weigh, self.values()))
         self.trim()
 
+    def in_order(self) -> list[tuple[Key, Value]]:
+        """Return the keys that are kept in their order, with their values."""
+        self.trim()
+        return sorted(self.items(), key=itemgetter(0))
+
     def estimate(self) -> int:
         """Return the number of all keys: exact if nothing was dropped."""
+        self.trim()
         if self._dropped is None:
             return len(self)
         highest = max(map(_rank, self), default=0)

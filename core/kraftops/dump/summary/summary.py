@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from kraftops.answers.fields import json_of
 from kraftops.display.times import time_fields
+from kraftops.dump.summary.answer import OPEN
 from kraftops.dump.summary.details import NoDetails, details_for
 from kraftops.dump.summary.offset_span import OffsetSpan
 from kraftops.dump.summary.sketches import Amount, Distribution, SampledDict, TimeHistogram
 from kraftops.dump.summary.tops import LogTops
+from kraftops.dump.summary.transactional_ids import TransactionalIds
 from kraftops.dump.summary.transactions import Transactions
 from kraftops.engine.count_contract import Counted, LogCount
 from kraftops.log.batch import (
@@ -22,7 +25,6 @@ from kraftops.log.batch import (
     Batch,
     Header,
 )
-from kraftops.log.codecs import CODECS
 from kraftops.log.files import FileKind, file_name
 from kraftops.log.legacy import LegacyHeader
 from kraftops.records.decoder import Decoder
@@ -66,16 +68,6 @@ class DamageSites:
         self.count += later.count
         self.size += later.size
         self.first = (self.first + later.first)[:_SITES_LISTED]
-
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "count": self.count,
-            "bytes": self.size,
-            "first": [
-                {"file": path, "position": position, "bytes": size, "reason": reason}
-                for path, position, size, reason in self.first
-            ],
-        }
 
 
 class _Codec(NamedTuple):
@@ -139,7 +131,7 @@ class Summary:
             if scope.has_details
             else NoDetails()
         )
-        self.tops = LogTops() if scope.has_details else None
+        self.tops = LogTops(scope.decoder) if scope.has_details else None
 
     def add_file(self, path: str, size: int) -> None:
         """Count *size* bytes of a file as read."""
@@ -271,49 +263,21 @@ class Summary:
         if self.tops and later.tops:
             self.tops.merge(later.tops)
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return all numbers as plain data for JSON; fields are added, never renamed."""
-        fields = {
-            "decoder": self.scope.decoder.name,
-            "segments": sum(map(_is_segment, self.files)),
-            "files": {
-                "count": len(self.files),
-                "bytes": sum(self.files.values()),
-                "paths": list(self.files),
-            },
-            "batches": {
-                "count": self.batches.count,
-                "bytes": self.batches.size,
-                "control": self.control_batches,
-                "transactional": self.transactional_batches,
-                "byMagic": {str(magic): self.magics[magic] for magic in sorted(self.magics)},
-                "sizes": self.sizes.as_dict(),
-                "records": self.records_per_batch.as_dict(),
-            },
-            "records": {"count": self.records.count, "bytes": self.records.size},
-            "types": self._types(),
-            "control": [
-                {"type": name, "count": amount.count, "bytes": amount.size}
-                for name, amount in sorted(self.control.items())
-            ],
-            "offsets": {**self.offsets.as_dict(), "end": self.end_offset},
-            "times": {
-                **time_fields("first", self.first_time),
-                **time_fields("last", self.last_time),
-                "histogram": self.history.as_dict(),
-            },
-            "leaderEpochs": self._epochs(),
-            "codecs": self._codecs(),
-            "paddingBytes": self.padding,
-            "tornBytes": self.torn,
-            "damage": self.damage.as_dict(),
-            "undecodable": self.undecodable.as_dict(),
-            "transactions": self.transactions.as_dict(),
-            "producers": self.transactions.producers_dict(),
-        }
-        if self.tops:
-            fields |= self.tops.fields(self.scope.decoder)
-        return fields | self.details.fields()
+    @property
+    def segments(self) -> int:
+        """The number of its files that are not snapshots."""
+        return sum(map(_is_segment, self.files))
+
+    @property
+    def types_in_order(self) -> list[tuple[str, int | None, int, int]]:
+        """Record types, the most frequent first, with version, number and bytes."""
+        amounts = [(*label, amount.count, amount.size) for label, amount in self.types.items()]
+        return sorted(amounts, key=lambda kind: (-kind[2], kind[0], kind[1] or -1))
+
+    @property
+    def log_transactions(self) -> Transactions | TransactionalIds:
+        """The transactions of the log, or those that its records are about."""
+        return self.details if isinstance(self.details, TransactionalIds) else self.transactions
 
     def row(self) -> dict[str, Any]:
         """Return what tables of many logs have, as `as_dict` does, in a third of the time."""
@@ -328,7 +292,7 @@ class Summary:
             "tornBytes": self.torn,
             "damage": {"count": self.damage.count, "bytes": self.damage.size},
             "undecodable": {"count": self.undecodable.count},
-            "transactions": {"open": self.transactions.open_ones()},
+            "transactions": json_of((OPEN,), self.transactions),
         }
 
     def _add(self, batch: Batch, magic: int, records: Amount, codec: _Codec) -> None:
@@ -355,40 +319,6 @@ class Summary:
             self.first_time = first
         if self.last_time is None or last > self.last_time:
             self.last_time = last
-
-    def _types(self) -> list[dict[str, Any]]:
-        order = sorted(
-            self.types.items(),
-            key=lambda item: (-item[1].count, item[0].type, item[0].version or -1),
-        )
-        return [
-            {
-                "type": label.type,
-                "version": label.version,
-                "count": amount.count,
-                "bytes": amount.size,
-            }
-            for label, amount in order
-        ]
-
-    def _epochs(self) -> list[dict[str, Any]]:
-        self.epochs.trim()
-        return [
-            {"epoch": epoch, "firstOffset": first, "batches": batches, "records": records}
-            for epoch, (first, batches, records) in sorted(self.epochs.items())
-        ]
-
-    def _codecs(self) -> list[dict[str, Any]]:
-        return [
-            {
-                "codec": CODECS[codec],
-                "batches": batches,
-                "compressedBytes": stored,
-                "uncompressedBytes": inflated,
-                "ratio": round(inflated / stored, 3) if stored else None,
-            }
-            for codec, (batches, stored, inflated) in sorted(self.codecs.items())
-        ]
 
 
 def row_of(paths: list[str], count: LogCount) -> dict[str, Any]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from heapq import nsmallest
-from typing import Any
+from typing import NamedTuple
 
-from kraftops.display.times import time_fields
 from kraftops.engine.count_contract import MOST_LARGEST, LargeBatch, LargeRecord, Tops, key_of
 from kraftops.engine.heavy_hitters import HeavyHitters
 from kraftops.errors import DecodeError
@@ -14,8 +13,18 @@ from kraftops.log.batch import Record
 from kraftops.records.decoder import Decoder
 from kraftops.records.meaning import BASE64, base64_of
 
-_MOST_SHOWN = 10  # keys, producers: of the 256 that are kept, the counts of these are about exact
+MOST_TOP = 10
+"""Keys and producers that are listed: of the 256 that are kept, their counts are about exact."""
 _UTF8_MOST = 4  # bytes of a character
+
+
+class TopKey(NamedTuple):
+    """A key as in rows, of a long one its begin, the whole size in bytes, and its records."""
+
+    key: str
+    key_encoding: str | None
+    key_size: int
+    records: int
 
 
 class LogTops:
@@ -25,7 +34,8 @@ class LogTops:
     of keys and producers.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, decoder: Decoder) -> None:
+        self.decoder = decoder
         self.records: list[tuple[str, LargeRecord]] = []  # with the file
         self.batches: list[tuple[str, LargeBatch]] = []
         self.keys: HeavyHitters[bytes] = HeavyHitters()
@@ -53,55 +63,9 @@ class LogTops:
         self.keyless += other.keyless
         self.producers.merge(other.producers)
 
-    def fields(self, decoder: Decoder) -> dict[str, Any]:
-        """Return the fields of a summary, with keys as *decoder* shows them."""
-        return {
-            "largest": {
-                "records": [
-                    {
-                        "file": path,
-                        "position": None if record.position < 0 else record.position,
-                        "offset": record.offset,
-                        "bytes": record.size,
-                        "keySize": record.key_size,
-                        "valueSize": record.value_size,
-                        "type": record.label.type,
-                        "version": record.label.version,
-                        **time_fields("timestamp", record.timestamp),
-                    }
-                    for path, record in self.records
-                ],
-                "batches": [
-                    {
-                        "file": path,
-                        "position": None if batch.position < 0 else batch.position,
-                        "baseOffset": batch.base_offset,
-                        "bytes": batch.size,
-                        "records": batch.records,
-                        "codec": batch.codec,
-                        "producerId": batch.producer_id,
-                    }
-                    for path, batch in self.batches
-                ],
-            },
-            "keys": {
-                "records": self.keys.total,
-                "keyless": self.keyless,
-                "error": self.keys.error,
-                "top": [
-                    {**_key_fields(key, decoder), "records": count}
-                    for key, count in self.keys.largest(_MOST_SHOWN)
-                ],
-            },
-            "largestProducers": {
-                "bytes": self.producers.total,
-                "error": self.producers.error,
-                "top": [
-                    {"producerId": producer_id, "bytes": size}
-                    for producer_id, size in self.producers.largest(_MOST_SHOWN)
-                ],
-            },
-        }
+    def top_keys(self) -> list[TopKey]:
+        """Return the most frequent keys as the decoder shows them."""
+        return [_top_key(*top, self.decoder) for top in self.keys.largest(MOST_TOP)]
 
 
 def _largest_records(records: Iterable[tuple[str, LargeRecord]]) -> list[tuple[str, LargeRecord]]:
@@ -121,8 +85,7 @@ def _largest_batches(batches: Iterable[tuple[str, LargeBatch]]) -> list[tuple[st
     )
 
 
-def _key_fields(counted: bytes, decoder: Decoder) -> dict[str, Any]:
-    """Return a counted key as in rows; of a long one its begin, and the whole size in bytes."""
+def _top_key(counted: bytes, records: int, decoder: Decoder) -> TopKey:
     key, size = key_of(counted)
     read = decoder.meaning_reader(show_secrets=False)
     text, encoding = None, None
@@ -136,4 +99,4 @@ def _key_fields(counted: bytes, decoder: Decoder) -> dict[str, Any]:
             break
     if text is None or encoding is not None:
         text, encoding = base64_of(key), BASE64
-    return {"key": text, "keyEncoding": encoding, "keySize": size}
+    return TopKey(text, encoding, size, records)

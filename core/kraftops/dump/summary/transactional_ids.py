@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from kraftops.display.times import time_fields
 from kraftops.dump.summary.sketches import Distribution, SampledDict
-from kraftops.dump.summary.transactions import duration_fields
+from kraftops.dump.summary.transactions import OpenTransaction
 from kraftops.errors import DecodeError
 from kraftops.java.text import decode_utf8
 from kraftops.log.batch import Record
@@ -44,6 +43,11 @@ class IdState(NamedTuple):
     partition_count: int
     updated: int
     started: int
+
+    @property
+    def begin(self) -> int | None:
+        """The begin of the transaction; None for none."""
+        return self.started if self.started >= 0 else None
 
 
 class IdChange(NamedTuple):
@@ -95,7 +99,7 @@ class TransactionalIds:
     def __init__(self, *, has_open: bool = True) -> None:
         self.has_open = has_open
         self.committed = self.aborted = 0
-        self.durations = Distribution()  # ms
+        self.known_durations = Distribution()  # ms
         self.ids: SampledDict[bytes, list[IdState | None]] = SampledDict(MOST_IDS)
 
     def add_record(self, record: Record, producer_id: int) -> None:  # noqa: ARG002 - only the coordinator writes
@@ -121,65 +125,37 @@ class TransactionalIds:
         self.committed += state.state == "CompleteCommit"
         self.aborted += state.state == "CompleteAbort"
         if 0 <= state.started <= state.updated:
-            self.durations.add(state.updated - state.started)
+            self.known_durations.add(state.updated - state.started)
 
     def merge(self, later: TransactionalIds) -> None:
         """Add the transactional ids of a later part of the log."""
         self.committed += later.committed
         self.aborted += later.aborted
-        self.durations.merge(later.durations)
+        self.known_durations.merge(later.known_durations)
         self.ids.merge(later.ids, _replace)
 
-    def fields(self) -> dict[str, Any]:
-        """Return the fields of a summary; `transactions` replaces the count by batch headers."""
-        return {"transactions": self.as_dict(), "transactionalIds": self.ids_dict()}
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the transactions: committed, aborted and open ones, and their durations."""
-        return {
-            "committed": self.committed,
-            "aborted": self.aborted,
-            "open": self._open() if self.has_open else None,
-            "durationMs": duration_fields(self.durations),
-        }
-
-    def ids_dict(self) -> dict[str, Any]:
-        rows = [
-            {
-                "transactionalId": decode_utf8(transactional_id),
-                "state": state.state,
-                "producerId": state.producer_id,
-                "producerEpoch": state.producer_epoch,
-                "timeoutMs": state.timeout,
-                "partitionCount": state.partition_count,
-                "partitions": [
-                    {"topic": topic, "partitions": list(numbers)} for topic, numbers in state.topics
-                ],
-                **time_fields("updated", state.updated),
-                **time_fields("started", state.started if state.started >= 0 else None),
-            }
-            for transactional_id, state in self._live()
-        ]
-        return {"count": len(rows), "exact": self.ids.is_whole, "transactionalIds": rows}
-
-    def _open(self) -> list[dict[str, Any]]:
+    @property
+    def open(self) -> list[OpenTransaction] | None:
+        """Return the open transactions; None where nothing is known of their ends."""
+        if not self.has_open:
+            return None
         return [
-            {
-                "transactionalId": decode_utf8(transactional_id),
-                "producerId": state.producer_id,
-                "producerEpoch": state.producer_epoch,
-                "firstOffset": None,
-                **time_fields("since", state.started if state.started >= 0 else None),
-            }
-            for transactional_id, state in self._live()
+            OpenTransaction(
+                transactional_id=name,
+                producer_id=state.producer_id,
+                producer_epoch=state.producer_epoch,
+                first_offset=None,
+                since=state.begin,
+            )
+            for name, state in self.live()
             if state.state in _OPEN
         ]
 
-    def _live(self) -> list[tuple[bytes, IdState]]:
-        self.ids.trim()
+    def live(self) -> list[tuple[str, IdState]]:
+        """Return the ids that are kept by name, without removed ones."""
         return [
-            (transactional_id, state)
-            for transactional_id, (state,) in sorted(self.ids.items())
+            (decode_utf8(transactional_id), state)
+            for transactional_id, (state,) in self.ids.in_order()
             if state is not None
         ]
 

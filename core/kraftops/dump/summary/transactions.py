@@ -6,9 +6,8 @@ batches are by the clocks of producers, timestamps of markers by the clock of th
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from kraftops.display.times import time_fields
 from kraftops.dump.summary.sketches import Distribution, SampledDict
 from kraftops.engine.count_contract import Counted
 from kraftops.log.batch import DELETE_HORIZON, LOG_APPEND_TIME, TRANSACTIONAL, Header
@@ -22,6 +21,16 @@ class Begin(NamedTuple):
 
     offset: int
     time: int
+
+
+class OpenTransaction(NamedTuple):
+    """A transaction without a marker, and its begin as far as it is known, *since* in ms."""
+
+    transactional_id: str | None
+    producer_id: int
+    producer_epoch: int
+    first_offset: int | None
+    since: int | None
 
 
 class Producer:
@@ -111,61 +120,49 @@ class Transactions:
         self.producers.merge(later.producers, self._join)
         self.idempotent.merge(later.idempotent, _same)
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the transactions: committed, aborted and open ones, and their durations."""
-        self.producers.trim()
+    @property
+    def known_durations(self) -> Distribution:
+        """The durations of the transactions that ended, in ms."""
         durations = Distribution()
-        durations.merge(self.durations)
-        for producer in self.producers.values():
-            if producer.first_end is not None and producer.head is not None:
-                durations.add(max(producer.first_end - producer.head.time, 0))
-        return {
-            "committed": self.committed,
-            "aborted": self.aborted,
-            "open": self.open_ones(),
-            "durationMs": duration_fields(durations if self.has_open else Distribution()),
-        }
+        if self.has_open:
+            durations.merge(self.durations)
+            for _, producer in self.producers.in_order():
+                if producer.first_end is not None and producer.head is not None:
+                    durations.add(max(producer.first_end - producer.head.time, 0))
+        return durations
 
-    def producers_dict(self) -> dict[str, Any]:
-        self.producers.trim()
-        self.idempotent.trim()
-        return {
-            "transactional": self.producers.estimate(),
-            "idempotent": self.idempotent.estimate(),
-            "exact": self.producers.is_whole and self.idempotent.is_whole,
-            "producers": [
-                {
-                    "producerId": producer_id,
-                    "producerEpoch": producer.epoch,
-                    "batches": producer.batches,
-                    "records": producer.records,
-                    "committed": producer.committed,
-                    "aborted": producer.aborted,
-                    "open": producer.open is not None if self.has_open else None,
-                }
-                for producer_id, producer in sorted(self.producers.items())
-            ],
-        }
+    @property
+    def is_whole(self) -> bool:
+        """Whether no producer was dropped."""
+        return self.producers.is_whole and self.idempotent.is_whole
 
-    def open_ones(self) -> list[dict[str, Any]] | None:
+    @property
+    def producers_in_order(self) -> list[tuple[int, Producer, bool | None]]:
+        """The producers by id, and whether each has an open transaction, if that is known."""
+        return [
+            (producer_id, producer, producer.open is not None if self.has_open else None)
+            for producer_id, producer in self.producers.in_order()
+        ]
+
+    @property
+    def open(self) -> list[OpenTransaction] | None:
         """Return the open transactions; None where nothing is known of their ends."""
         if not self.has_open:
             return None
-        self.producers.trim()
-        transactions = [
-            (begin, producer_id, producer.epoch)
-            for producer_id, producer in self.producers.items()
-            if (begin := producer.open) is not None
-        ]
+        transactions = sorted(
+            (producer.open, producer_id, producer.epoch)
+            for producer_id, producer in self.producers.in_order()
+            if producer.open is not None
+        )
         return [
-            {
-                "transactionalId": None,
-                "producerId": producer_id,
-                "producerEpoch": epoch,
-                "firstOffset": begin.offset,
-                **time_fields("since", begin.time),
-            }
-            for begin, producer_id, epoch in sorted(transactions)
+            OpenTransaction(
+                transactional_id=None,
+                producer_id=producer_id,
+                producer_epoch=epoch,
+                first_offset=begin.offset,
+                since=begin.time,
+            )
+            for begin, producer_id, epoch in transactions
         ]
 
     def _producer(self, producer_id: int) -> Producer | None:
@@ -203,16 +200,6 @@ def _begin(header: Header, part: Counted | None) -> Begin:
     if header.attributes & (LOG_APPEND_TIME | DELETE_HORIZON):
         return Begin(header.base_offset, header.max_timestamp)
     return Begin(header.base_offset, header.base_timestamp)
-
-
-def duration_fields(durations: Distribution) -> dict[str, Any]:
-    """Return the shortest, the median and the longest of durations in ms."""
-    return {
-        "min": durations.min,
-        "median": durations.quantile(0.5),
-        "max": durations.max,
-        "exact": durations.is_exact,
-    }
 
 
 def _same(_: None, __: None) -> None:

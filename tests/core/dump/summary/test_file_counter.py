@@ -23,6 +23,7 @@ from tests.helpers.engine.random_messages import Kind
 from tests.helpers.engine.random_queries import filter_of
 from tests.helpers.logs.log_directories import REAL
 from tests.helpers.logs.segments import IN, patched
+from tests.helpers.logs.summaries import as_json
 from tests.helpers.logs.written import batch_bytes
 
 LOGS = {
@@ -57,7 +58,7 @@ def counted(rows: list[Row]) -> dict[str, Any]:
 
 
 def said(summary: Summary) -> dict[str, Any]:
-    found = summary.as_dict()
+    found = as_json(summary)
     return {
         "records": found["records"]["count"],
         "control": Counter({one["type"]: one["count"] for one in found["control"]}),
@@ -119,7 +120,7 @@ def test_damaged_batch_counts_as_damage_whatever_the_filter(engine: str, tmp_pat
     path.write_bytes(patched(batch_bytes([Record(0, 0, b"b", b"value")]), 70, b"?") + good)
 
     with using(engine):
-        found = summarise(str(path), Query(filter=Filter(keys=frozenset({"a"})))).as_dict()
+        found = as_json(summarise(str(path), Query(filter=Filter(keys=frozenset({"a"})))))
 
     assert [one["reason"] for one in found["damage"]["first"]] == ["a wrong checksum"]
     assert (found["records"]["count"], found["offsets"]["first"]) == (1, 5)
@@ -131,8 +132,8 @@ def test_check_decodes_each_record(engine: str, tmp_path: Path) -> None:
     path.write_bytes(batch_bytes([Record(0, 0, None, b"\1\5\0broken"), Record(1, 0, None, None)]))
 
     with using(engine):
-        plain = summarise(str(path), Query("metadata")).as_dict()
-        checked = summarise(str(path), Query("metadata", check=True)).as_dict()
+        plain = as_json(summarise(str(path), Query("metadata")))
+        checked = as_json(summarise(str(path), Query("metadata", check=True)))
 
     assert plain["undecodable"]["count"] == 0
     assert checked["undecodable"]["count"] == 2
@@ -142,8 +143,8 @@ def test_check_decodes_each_record(engine: str, tmp_path: Path) -> None:
 def test_gaps_and_open_transactions_are_unknown_where_records_are_left_out() -> None:
     path = str(IN / "user/txn/00000000000000000018.log")
 
-    by_key = summarise(path, Query(filter=Filter(keys=frozenset({"k1"})))).as_dict()
-    by_time = summarise(path, Query(filter=Filter(last_offset=45))).as_dict()
+    by_key = as_json(summarise(path, Query(filter=Filter(keys=frozenset({"k1"})))))
+    by_time = as_json(summarise(path, Query(filter=Filter(last_offset=45))))
 
     assert by_key["offsets"]["gaps"] is by_time["offsets"]["gaps"] is None
     assert by_key["transactions"]["open"] is None
@@ -156,7 +157,7 @@ def test_transactional_ids_whose_ends_are_left_out_are_not_open() -> None:
     (path,) = (REAL / "stopped/__transaction_state-0").glob("*.log")
     filters = [Filter(topics=frozenset({"txn"})), Filter(keys=frozenset({"t0"})), Filter()]
 
-    found = [summarise(str(path), Query("transaction", filter=one)).as_dict() for one in filters]
+    found = [as_json(summarise(str(path), Query("transaction", filter=one))) for one in filters]
 
     assert [one["transactionalIds"]["count"] for one in found] == [2, 1, 2]
     assert [one["transactions"]["open"] for one in found] == [None, [], []]
@@ -165,10 +166,10 @@ def test_transactional_ids_whose_ends_are_left_out_are_not_open() -> None:
 def test_groups_are_those_at_a_time() -> None:
     """The markers of a group's transactions have no key, and end them all the same."""
     path = str(IN / "consumer_offsets/00000000000000000000.log")
-    everything = summarise(path, Query("offsets")).as_dict()["groups"]
+    everything = as_json(summarise(path, Query("offsets")))["groups"]
     name = everything["groups"][0]["group"]
 
-    found = summarise(path, Query("offsets", filter=Filter(keys=frozenset({name})))).as_dict()
+    found = as_json(summarise(path, Query("offsets", filter=Filter(keys=frozenset({name})))))
 
     assert found["groups"]["groups"] == everything["groups"][:1]
 
@@ -180,7 +181,7 @@ def test_log_ends_after_its_last_batch_whatever_is_chosen(tmp_path: Path) -> Non
     empty.touch()
     chosen = Query(filter=Filter(keys=frozenset({"a"})))
 
-    assert summarise(str(path), chosen).as_dict()["offsets"]["end"] == 45
-    assert summarise(str(empty)).as_dict()["offsets"]["end"] == 50
+    assert as_json(summarise(str(path), chosen))["offsets"]["end"] == 45
+    assert as_json(summarise(str(empty)))["offsets"]["end"] == 50
     quota = Counting(quota=Quota(0, 1))
-    assert summarise(str(path), counting=quota).as_dict()["offsets"]["end"] is None
+    assert as_json(summarise(str(path), counting=quota))["offsets"]["end"] is None

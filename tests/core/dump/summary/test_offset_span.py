@@ -1,10 +1,14 @@
 """The offsets of a log."""
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kraftops.dump.summary.offset_span import OffsetSpan
+from tests.helpers.logs.summaries import as_json
 
 Batches = list[tuple[int, int, int]]
 BATCHES = st.lists(
@@ -22,8 +26,12 @@ def span(batches: Batches) -> OffsetSpan:
     return found
 
 
+def span_json(offsets: OffsetSpan) -> dict[str, Any]:
+    return as_json(SimpleNamespace(offsets=offsets, end_offset=5), "offsets")
+
+
 def test_gaps_are_reported() -> None:
-    found = span([(5, 9, 5), (10, 12, 3), (20, 20, 1), (22, 25, 2), (3, 4, 2)]).as_dict()
+    found = span_json(span([(5, 9, 5), (10, 12, 3), (20, 20, 1), (22, 25, 2), (3, 4, 2)]))
 
     assert found == {
         "first": 5,
@@ -35,17 +43,18 @@ def test_gaps_are_reported() -> None:
         },
         "backward": 1,
         "removed": 2,
+        "end": 5,
     }
 
 
 def test_span_without_batches_has_no_offsets() -> None:
-    found = span([]).as_dict()
+    found = span_json(span([]))
 
     assert (found["first"], found["last"], found["gaps"]["count"]) == (None, None, 0)
 
 
 def test_few_gaps_are_reported_one_by_one() -> None:
-    gaps = span([(number * 3, number * 3, 1) for number in range(100)]).as_dict()["gaps"]
+    gaps = span_json(span([(number * 3, number * 3, 1) for number in range(100)]))["gaps"]
 
     assert (gaps["count"], gaps["missing"], len(gaps["first"])) == (99, 198, 10)
 
@@ -57,7 +66,7 @@ def test_merged_spans_equal_one_of_all_batches(batches: Batches, cut: int, secon
     together.merge(span(batches[first:second]))
     together.merge(span(batches[second:]))
 
-    assert together.as_dict() == span(batches).as_dict()
+    assert span_json(together) == span_json(span(batches))
 
 
 @pytest.mark.parametrize("empty_first", [False, True])
@@ -67,4 +76,4 @@ def test_part_without_batches_changes_nothing(*, empty_first: bool) -> None:
 
     together.merge(span(full if empty_first else []))
 
-    assert together.as_dict() == span(full).as_dict()
+    assert span_json(together) == span_json(span(full))

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from kraftops.dump.summary import sketches
 from kraftops.dump.summary.sketches import MOST_BUCKETS, Distribution, SampledDict, TimeHistogram
+from tests.helpers.logs.summaries import as_json
 
 VALUES = st.lists(st.integers(0, 20) | st.integers(0, 1 << 62), max_size=60)
 TIMES = st.lists(
@@ -50,7 +51,7 @@ def test_merged_distributions_equal_one_of_all_values(
         for part in data.draw(st.composite(parts)(values)):
             together.merge(pickle.loads(pickle.dumps(distribution(part))))
 
-    assert together.as_dict() == whole.as_dict()
+    assert as_json(together) == as_json(whole)
     assert together.counts == whole.counts
     assert whole.is_exact == (len(set(values)) <= most)
 
@@ -85,7 +86,7 @@ def test_distribution_takes_little_memory() -> None:
 
 
 def test_empty_distribution_has_no_quantiles() -> None:
-    assert Distribution().as_dict() == {
+    assert as_json(Distribution()) == {
         "min": None,
         "p50": None,
         "p99": None,
@@ -109,12 +110,12 @@ def test_merged_histograms_equal_one_of_all_times(
     for part in data.draw(st.composite(parts)(entries)):
         together.merge(pickle.loads(pickle.dumps(histogram(part))))
 
-    assert together.as_dict() == whole.as_dict()
+    assert as_json(together) == as_json(whole)
 
 
 @given(entries=TIMES.filter(bool))
 def test_histogram_counts_what_is_in_each_bucket(entries: list[tuple[int, int]]) -> None:
-    found = histogram(entries).as_dict()
+    found = as_json(histogram(entries))
 
     width, start, counts = found["widthMs"], found["startMs"], found["counts"]
     expected = [
@@ -131,7 +132,7 @@ def test_histogram_counts_what_is_in_each_bucket(entries: list[tuple[int, int]])
 
 
 def test_empty_histogram_has_no_buckets() -> None:
-    assert TimeHistogram().as_dict() == {"widthMs": 1, "startMs": None, "counts": []}
+    assert as_json(TimeHistogram()) == {"widthMs": 1, "startMs": None, "counts": []}
 
 
 def add_list(ours: list[int], later: list[int]) -> None:

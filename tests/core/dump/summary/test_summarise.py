@@ -30,7 +30,7 @@ from tests.helpers.logs.segments import (
     plain_record,
     resealed,
 )
-from tests.helpers.logs.summaries import empty_summary, summarised
+from tests.helpers.logs.summaries import as_json, empty_summary, summarised
 from tests.helpers.logs.written import batch_bytes, message_bytes, wrapper_bytes
 from tests.helpers.tools.corpus import DUMPS, Case, cases
 from tests.helpers.tools.distribution import long_but
@@ -72,7 +72,7 @@ def decoder_of(path: Path) -> str:
 
 def as_dict(summary: Summary) -> dict[str, Any]:
     """Return a summary as a program gets it."""
-    found: dict[str, Any] = json.loads(json.dumps(summary.as_dict()))
+    found: dict[str, Any] = json.loads(json.dumps(as_json(summary)))
     return found
 
 

@@ -18,7 +18,7 @@ from tests.helpers.logs.segments import (
     patched,
     resealed,
 )
-from tests.helpers.logs.summaries import empty_summary, summarised
+from tests.helpers.logs.summaries import as_json, empty_summary, summarised
 from tests.helpers.logs.written import batch_bytes
 
 TIMES = [Record(n, time, b"k", b"v") for n, time in enumerate((1_000, 5_000, 3_000))]
@@ -28,12 +28,12 @@ def counted(*batches: bytes, in_log: bool = True) -> dict[str, Any]:
     found = empty_summary()
     for batch in batches_of(b"".join(batches)):
         found.add_batch(batch.header, batch, batch.size - 61, in_log=in_log)
-    return found.as_dict()
+    return as_json(found)
 
 
 def test_no_field_of_a_summary_is_removed() -> None:
     """Programs read them: fields may be added, none removed."""
-    found = empty_summary("user").as_dict()
+    found = as_json(empty_summary("user"))
 
     assert list(found) == [
         "decoder",
@@ -57,8 +57,8 @@ def test_no_field_of_a_summary_is_removed() -> None:
         "keys",
         "largestProducers",
     ]
-    assert "groups" in empty_summary("offsets").as_dict()
-    assert "transactionalIds" in empty_summary("transaction").as_dict()
+    assert "groups" in as_json(empty_summary("offsets"))
+    assert "transactionalIds" in as_json(empty_summary("transaction"))
     assert list(found["batches"]) == [
         "count",
         "bytes",
@@ -76,7 +76,7 @@ def test_summary_of_nothing_is_json(decoder: str) -> None:
     empty, other = empty_summary(decoder), empty_summary(decoder)
     empty.merge(other)
 
-    assert json.loads(json.dumps(empty.as_dict())) == other.as_dict()
+    assert json.loads(json.dumps(as_json(empty))) == as_json(other)
 
 
 def test_batches_are_counted() -> None:
@@ -143,7 +143,7 @@ def test_types_are_ordered_by_number_and_bounded(monkeypatch: pytest.MonkeyPatch
     for name, version, count in (("a", 0, 5), ("b", 1, 7), ("c", 0, 1), ("a", 0, 1), ("d", 0, 1)):
         found.add_records([(Label(name, version), count, 10 * count)])
 
-    assert found.as_dict()["types"] == [
+    assert as_json(found)["types"] == [
         {"type": "b", "version": 1, "count": 7, "bytes": 70},
         {"type": "a", "version": 0, "count": 6, "bytes": 60},
         {"type": "OTHER", "version": None, "count": 2, "bytes": 20},
@@ -159,7 +159,7 @@ def test_types_are_ordered_by_number_and_bounded(monkeypatch: pytest.MonkeyPatch
     ],
 )
 def test_bytes_of_all_records_are_those_of_the_batches(path: str, decoder: str) -> None:
-    found = summarised(str(IN / path), decoder).as_dict()
+    found = as_json(summarised(str(IN / path), decoder))
 
     assert found["records"]["bytes"] == sum(
         one["bytes"] for one in [*found["types"], *found["control"]]
@@ -175,7 +175,7 @@ def test_only_the_first_damage_sites_are_reported() -> None:
         later.add(DamageSite("b", number, 3, "bad"))
     ours.merge(later)
 
-    fields = ours.as_dict()
+    fields = as_json(ours)
 
     assert (fields["count"], fields["bytes"], len(fields["first"])) == (30, 75, 20)
     assert fields["first"][0] == {"file": "a", "position": 0, "bytes": 2, "reason": "bad"}

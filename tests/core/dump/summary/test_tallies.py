@@ -12,6 +12,7 @@ from kraftops.query.filters import Filter
 from kraftops.query.query import Query
 from tests.helpers.engine.choice import using
 from tests.helpers.logs.segments import patched
+from tests.helpers.logs.summaries import as_json
 from tests.helpers.logs.written import batch_bytes
 
 _MARKERS = (b"\0\0\0\0", b"\0\0\0\1", b"\0\0\0\x63", b"\0")
@@ -66,7 +67,7 @@ def test_a_summary_is_that_of_the_batches_one_by_one(
 
     for engine in ("native", "reference"):
         with using(engine):
-            found[engine] = summarise(str(path), Query(filter=chosen)).as_dict()
+            found[engine] = as_json(summarise(str(path), Query(filter=chosen)))
 
     assert found["native"] == found["reference"]
     assert found["native"]["batches"]["count"] > 10

@@ -16,7 +16,7 @@ from kraftops.engine import heavy_hitters
 from kraftops.log.batch import Record, record_bytes
 from kraftops.records.decoders import decoder_named
 from tests.helpers.logs.segments import batches_of
-from tests.helpers.logs.summaries import summarised
+from tests.helpers.logs.summaries import as_json, summarised
 from tests.helpers.logs.written import batch_bytes
 
 USER = decoder_named("user")
@@ -61,7 +61,7 @@ def keys_of(path: Path) -> Counter[str]:
 
 
 def shown(tops: LogTops) -> dict[str, Any]:
-    return tops.fields(USER)
+    return {"largest": as_json(tops, "largest"), "keys": as_json(tops, "keys")}
 
 
 @given(data=st.data())
@@ -77,7 +77,7 @@ def test_largest_are_exact_and_keys_within_their_error(log: Path, data: st.DataO
             for start, stop in zip([0, *cuts], [*cuts, None], strict=True)
         ]
         order = data.draw(st.permutations(parts))
-        tops = LogTops()
+        tops = LogTops(USER)
         for part in order:
             assert part.tops is not None
             tops.merge(part.tops)
@@ -106,7 +106,7 @@ def test_largest_producers_have_the_bytes_of_their_records(tmp_path: Path) -> No
     ]
     path.write_bytes(b"".join([*batches, batch_bytes([Record(9, 0, None, bytes(5_000))])]))
 
-    found = summarised(str(path)).as_dict()["largestProducers"]
+    found = as_json(summarised(str(path)))["largestProducers"]
 
     assert [one["producerId"] for one in found["top"]] == [2, 1, 0]
     assert found["bytes"] == sum(one["bytes"] for one in found["top"]) < 1_200
@@ -114,7 +114,7 @@ def test_largest_producers_have_the_bytes_of_their_records(tmp_path: Path) -> No
 
 
 def test_keys_are_shown_as_in_rows() -> None:
-    tops = LogTops()
+    tops = LogTops(USER)
     tops.keys.add("é".encode(), 3)
     tops.keys.add(b"\xff", 2)
     tops.keys.add("é".encode() * 128 + (300).to_bytes(8) + b"crc.", 1)
@@ -129,9 +129,9 @@ def test_keys_are_shown_as_in_rows() -> None:
 
 
 def test_keys_of_a_coordinator_are_decoded() -> None:
-    tops = LogTops()
+    tops = LogTops(decoder_named("offsets"))
     tops.keys.add(b"\0\1\0\1g\0\1t\0\0\0\7")
 
-    (one,) = tops.fields(decoder_named("offsets"))["keys"]["top"]
+    (one,) = as_json(tops, "keys")["top"]
 
     assert one["key"] == '{"group":"g","topic":"t","partition":7}'

@@ -14,6 +14,7 @@ from kraftops.log.batch import Record
 from kraftops.schema.codegen.read import default_data
 from kraftops.schema.compile import compiled
 from tests.helpers.logs.coordinators import messages
+from tests.helpers.logs.summaries import as_json
 
 KEY, VALUE = messages("transaction")[0]
 
@@ -43,20 +44,23 @@ def counted(*records: Record) -> TransactionalIds:
 
 
 def test_latest_state_of_each_id_counts() -> None:
-    found = counted(
-        record("b", 1),
-        record("a", 0, started=-1),
-        record(
-            "b",
-            4,
-            producerId=7,
-            producerEpoch=2,
-            transactionTimeoutMs=60_000,
-            transactionPartitions=[{"topic": "t", "partitionIds": [3, 1]}],
+    found = as_json(
+        counted(
+            record("b", 1),
+            record("a", 0, started=-1),
+            record(
+                "b",
+                4,
+                producerId=7,
+                producerEpoch=2,
+                transactionTimeoutMs=60_000,
+                transactionPartitions=[{"topic": "t", "partitionIds": [3, 1]}],
+            ),
+            record("c", 1),
+            record("c", None),
         ),
-        record("c", 1),
-        record("c", None),
-    ).ids_dict()
+        "transactionalIds",
+    )
 
     assert (found["count"], found["exact"]) == (2, True)
     first, second = found["transactionalIds"]
@@ -77,14 +81,16 @@ def test_latest_state_of_each_id_counts() -> None:
 
 
 def test_transactions_are_counted_where_they_end() -> None:
-    found = counted(
-        *[record("a", status) for status in (0, 1, 2, 4, 1, 3, 5, 1, 2, 4)],
-        record("b", 4, updated=120),
-        record("c", 5, updated=110),
-        record("d", 4, started=-1),
-        record("e", 1),
-        record("f", 2),
-    ).as_dict()
+    found = as_json(
+        counted(
+            *[record("a", status) for status in (0, 1, 2, 4, 1, 3, 5, 1, 2, 4)],
+            record("b", 4, updated=120),
+            record("c", 5, updated=110),
+            record("d", 4, started=-1),
+            record("e", 1),
+            record("f", 2),
+        )
+    )
 
     assert (found["committed"], found["aborted"]) == (4, 2)
     assert found["durationMs"] == {"min": 10, "median": 50, "max": 50, "exact": True}
@@ -101,7 +107,7 @@ def test_transactions_are_counted_where_they_end() -> None:
 
 @pytest.mark.parametrize(("status", "state"), [*enumerate(STATES), (99, "Unknown(99)")])
 def test_every_state_has_kafkas_name(status: int, state: str) -> None:
-    (found,) = counted(record("a", status)).ids_dict()["transactionalIds"]
+    (found,) = as_json(counted(record("a", status)), "transactionalIds")["transactionalIds"]
 
     assert found["state"] == state
 
@@ -109,7 +115,9 @@ def test_every_state_has_kafkas_name(status: int, state: str) -> None:
 def test_partitions_are_reported_up_to_a_bound() -> None:
     topics = [{"topic": f"t{number}", "partitionIds": list(range(50))} for number in range(50)]
 
-    (found,) = counted(record("a", 1, transactionPartitions=topics)).ids_dict()["transactionalIds"]
+    (found,) = as_json(counted(record("a", 1, transactionPartitions=topics)), "transactionalIds")[
+        "transactionalIds"
+    ]
 
     assert found["partitionCount"] == 2_500
     assert [len(one["partitions"]) for one in found["partitions"]] == [20] * 20
@@ -150,6 +158,8 @@ def test_ids_of_merged_parts_are_those_of_the_whole_log(
         for begin, end in zip([0, *sorted(cuts)], ends, strict=True):
             together.merge(pickle.loads(pickle.dumps(counted(*records[begin:end]))))
 
-    assert together.as_dict() == whole.as_dict()
-    assert together.ids_dict() == whole.ids_dict()
-    assert whole.ids_dict()["exact"] == (len({name for name, *_ in events}) <= limit)
+    assert as_json(together) == as_json(whole)
+    assert as_json(together, "transactionalIds") == as_json(whole, "transactionalIds")
+    assert as_json(whole, "transactionalIds")["exact"] == (
+        len({name for name, *_ in events}) <= limit
+    )

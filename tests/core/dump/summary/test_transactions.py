@@ -16,6 +16,7 @@ from kraftops.log.batch import (
     TRANSACTIONAL,
     Header,
 )
+from tests.helpers.logs.summaries import as_json
 
 Event = tuple[int, str]
 """A producer id, and `data`, `plain` (not in a transaction), `commit` or `abort`."""
@@ -73,7 +74,7 @@ def by_hand(events: list[Event]) -> dict[str, Any]:
 
 @given(events=EVENTS)
 def test_transactions_are_counted_from_batches_and_markers(events: list[Event]) -> None:
-    found, expected = counted(events).as_dict(), by_hand(events)
+    found, expected = as_json(counted(events)), by_hand(events)
 
     assert (found["committed"], found["aborted"]) == (expected["committed"], expected["aborted"])
     assert [(one["firstOffset"], one["producerId"]) for one in found["open"]] == expected["open"]
@@ -89,8 +90,8 @@ def test_transactions_go_on_from_part_to_part(events: list[Event], cuts: list[in
         together.merge(pickle.loads(pickle.dumps(counted(events[begin:end], begin))))
 
     whole = counted(events)
-    assert together.as_dict() == whole.as_dict()
-    assert together.producers_dict() == whole.producers_dict()
+    assert as_json(together) == as_json(whole)
+    assert as_json(together, "producers") == as_json(whole, "producers")
 
 
 @given(events=EVENTS, cut=st.integers(0, 40), limit=st.integers(1, 3))
@@ -101,9 +102,9 @@ def test_of_many_producers_some_are_reported_in_full(
         patch.setattr(transactions, "MOST_PRODUCERS", limit)
         whole, together = counted(events), counted(events[:cut])
         together.merge(counted(events[cut:], cut))
-    found, everything = whole.producers_dict(), counted(events).producers_dict()
+    found, everything = as_json(whole, "producers"), as_json(counted(events), "producers")
 
-    assert together.producers_dict() == found
+    assert as_json(together, "producers") == found
     assert len(found["producers"]) == min(limit, len(everything["producers"]))
     assert all(one in everything["producers"] for one in found["producers"])
     assert found["exact"] == (
@@ -120,7 +121,7 @@ def test_producers_are_reported_with_their_numbers() -> None:
     found.add_marker(header(9, 7, epoch=4, attributes=TRANSACTIONAL | CONTROL), is_commit=True)
     found.add_batch(header(10, 7, epoch=5))
 
-    assert found.producers_dict() == {
+    assert as_json(found, "producers") == {
         "transactional": 1,
         "idempotent": 1,
         "exact": True,
@@ -151,7 +152,7 @@ def test_transaction_is_open_since_its_first_record(attributes: int, since: int)
     found.add_batch(header(5, 7, attributes=TRANSACTIONAL | attributes, times=(500, 900)))
     found.add_batch(header(6, 7, times=(100, 2_000)))
 
-    assert found.as_dict()["open"] == [
+    assert as_json(found)["open"] == [
         {
             "transactionalId": None,
             "producerId": 7,
@@ -168,4 +169,4 @@ def test_clocks_that_disagree_make_no_negative_durations() -> None:
     found.add_batch(header(0, 7, times=(9_000, 9_000)))
     found.add_marker(header(1, 7, times=(1_000, 1_000)), is_commit=False)
 
-    assert found.as_dict()["durationMs"] == {"min": 0, "median": 0, "max": 0, "exact": True}
+    assert as_json(found)["durationMs"] == {"min": 0, "median": 0, "max": 0, "exact": True}

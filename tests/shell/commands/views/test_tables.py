@@ -11,6 +11,7 @@ from kraftops.dump.summary.summarise import summarise
 from kraftops.errors import UsageError
 from kraftops.query.query import Query
 from kraftops_shell.output.outlets import StandardOutput, connect
+from tests.helpers.logs.summaries import as_json
 from tests.helpers.project.imports import REPOSITORY
 from tests.helpers.project.json_schemas import problems
 from tests.helpers.tools.memory_console import Streams
@@ -151,7 +152,7 @@ def test_groups_are_those_of_offsets_beside_the_log(tmp_path: Path, source: str)
     shutil.copytree(NODE / "__cluster_metadata-0", tmp_path / "__cluster_metadata-0")
     shutil.copytree(OFFSETS, tmp_path / "__consumer_offsets-7")
     (tmp_path / "__consumer_offsets-9.0123456789abcdef0123456789abcdef-delete").mkdir()
-    told = summarise(str(OFFSETS / "00000000000000000000.log"), Query(decoder="offsets")).as_dict()
+    told = as_json(summarise(str(OFFSETS / "00000000000000000000.log"), Query(decoder="offsets")))
 
     rows = json.loads(Shell(tmp_path / source)("groups", "--format", "json").out)["groups"]
 
