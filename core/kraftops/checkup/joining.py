@@ -18,6 +18,7 @@ from kraftops.findings.finding import (
     worst_first,
 )
 from kraftops.image.verify.beside import MISSING_PARTITION, agreed
+from kraftops.image.verify.directories import NO_TOPIC_ID
 
 _EVIDENCE = 5
 """Places of a finding and effects that are told; the number has all."""
@@ -164,8 +165,8 @@ def _is_put_back(finding: Finding) -> bool:
 
 
 def _is_replaced(finding: Finding) -> bool:
-    """Tell whether a partition is missing, and commands put it back, or another copy there."""
-    return finding.code == MISSING_PARTITION and bool(finding.commands)
+    """Tell whether commands put a missing partition, another copy of it, or its topic id back."""
+    return finding.code in (MISSING_PARTITION, NO_TOPIC_ID) and bool(finding.commands)
 
 
 def _waits_for(missing: Finding, partitions: Collection[str], finding: Finding) -> bool:

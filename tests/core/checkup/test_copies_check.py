@@ -102,6 +102,34 @@ def test_records_above_a_high_watermark_that_a_start_cuts_are_told_as_compare_te
     assert cut in told
 
 
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_copy_without_topic_id_is_an_empty_one_until_it_has_it(
+    cluster: Path, is_whole: bool
+) -> None:
+    """The broker sets it aside, and makes an empty one that may lead."""
+    folder = cluster / "node-103/data/orders-0"
+    for path in folder.iterdir():
+        if path.name == "partition.metadata" or not is_whole:
+            path.unlink()
+
+    table = compare_disks(sources(cluster, 101, 103))
+    told = [
+        finding
+        for finding in losses(cluster, 101, 103)
+        if finding.place.partition_name == "orders-0"
+    ]
+
+    (stray,) = (finding for finding in table.findings if finding.code == "no-topic-id")
+    assert any((loss.copy.name, loss.offsets.start) == ("orders-0", 0) for loss in table.losses)
+    assert bool(stray.commands) == is_whole
+    assert [finding.code for finding in told] == [stray.code if is_whole else "missing-partition"]
+    assert is_whole or not any("printf" in line for finding in told for line in finding.commands)
+    for command in stray.commands:
+        subprocess.run(command, shell=True, check=True)
+        table = compare_disks(sources(cluster, 101, 103))
+        assert not any(loss.copy.name == "orders-0" for loss in table.losses)
+
+
 @pytest.mark.parametrize("is_newest", [False, True])
 def test_refused_copy_is_mended_and_never_the_source_of_a_cure(
     is_newest: bool, cluster: Path

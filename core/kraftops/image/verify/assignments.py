@@ -159,7 +159,7 @@ def _assignment_findings(
                 and f"{topic.name}-{partition.number}" not in names
             )
             is_here = not partition.is_renamed or _is_taken(partition, image, owner)
-            if noted_id is None and not partition.is_renamed and _is_short(partition, directory):
+            if noted_id is None and not partition.is_renamed and is_short(partition, directory):
                 remains[partition.topic, partition.number] = partition
                 is_here = topic_id is None
             if topic_id and is_here and not is_lost:
@@ -173,7 +173,7 @@ def _assignment_findings(
                 path = directory.java_path
                 finding = misplaced_finding(node.config.node_id, path, partition, misplaced)
                 if is_here:
-                    yield _with_known_id(finding, image, directory, directories)
+                    yield with_known_id(finding, image, directory, directories)
     own_id = node.config.node_id
     missing = {
         key: state
@@ -248,7 +248,7 @@ def _paths(directories: Iterable[LogDirectory]) -> dict[bytes, str]:
     }
 
 
-def _is_short(partition: PartitionDirectory, directory: LogDirectory) -> bool:
+def is_short(partition: PartitionDirectory, directory: LogDirectory) -> bool:
     """Tell whether the directory of a partition was not copied whole, or has lost segments."""
     files = partition_files(partition.path)
     if not (directory.has_segments and files.segments):
@@ -266,7 +266,7 @@ def _with_remains(finding: Finding, partition: PartitionDirectory) -> Finding:
     return replace(finding, text=f"{finding.text}; {rest}: it is set aside as a stray")
 
 
-def _with_known_id(
+def with_known_id(
     finding: Finding,
     image: MetadataImage,
     directory: LogDirectory,
@@ -274,8 +274,8 @@ def _with_known_id(
 ) -> Finding:
     """Return a finding, of a partition without topic id with the one that its name should have.
 
-    Where another directory has the partition, too, the broker would not start with both: that with
-    more records is kept, of equal ones that with a topic id.
+    One that is short gets none. Where another directory has the partition, too, the broker would
+    not start with both: that with more records is kept, of equal ones that with a topic id.
     """
     place = finding.place
     topic_id = image.topic_ids.get(place.topic or "")
@@ -284,6 +284,12 @@ def _with_known_id(
     state = image.partition(topic_id, place.partition)
     if state is None or place.node not in state.replicas:
         return finding
+    partition = PartitionDirectory(
+        place.path, place.topic or "", place.partition, FolderKind.CURRENT
+    )
+    if is_short(partition, directory):
+        text = f"{finding.text}, and it has not all that it had"
+        return replace(finding, text=text, cure=f"leave it, and {PUT_BACK}")
     lines = "version: 0", f"topic_id: {to_text(topic_id)}"
     cure = f"write its partition.metadata of two lines: {' and '.join(lines)}"
     command = write_command(os.path.join(place.path, TOPIC_ID), lines)

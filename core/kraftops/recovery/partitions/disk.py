@@ -22,6 +22,7 @@ from kraftops.fileio.reading import read_small
 from kraftops.findings.catalogue import with_cure
 from kraftops.findings.finding import Finding, Place, Severity, Stake
 from kraftops.image.state.image import MetadataImage
+from kraftops.image.verify.assignments import with_known_id
 from kraftops.image.verify.directories import (
     OTHER_DIRECTORY,
     SET_ASIDE,
@@ -165,15 +166,18 @@ def misplaced_partitions(disks: Iterable[BrokerDisk], image: MetadataImage) -> I
     Raises:
         KraftopsError: a source of the image cannot be read any more.
     """
+    disks = list(disks)
     for disk in disks:
         meta = disk.directory.meta
         owner = DirectoryOwner(disk.node_id, meta.directory_id if meta else None)
+        beside = [other.directory for other in disks if other.node_id == disk.node_id]
         for partition in disk.directory.partitions():
             misplaced = misplacement(image, owner, partition)
             if misplaced and misplaced.code not in (OTHER_DIRECTORY, SET_ASIDE):
                 stray = misplaced_finding(owner.node_id, disk.directory.path, partition, misplaced)
                 is_counted = not disk.is_packed or disk.directory.has_segments
-                yield stray if is_counted else replace(stray, stake=None)
+                stray = stray if is_counted else replace(stray, stake=None)
+                yield with_known_id(stray, image, disk.directory, beside)
 
 
 def read_copies(

@@ -26,6 +26,7 @@ from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.assignments import missing_findings, replicas_on
 from kraftops.image.verify.beside import agreed
 from kraftops.image.verify.directories import (
+    NO_TOPIC_ID,
     OTHER_BROKER,
     OTHER_NAME,
     UNKNOWN_TOPIC,
@@ -125,8 +126,12 @@ def compare_disks(sources: Sequence[LogSource], *, is_deep: bool = False) -> Com
         if loss.copy.name not in table.of_other_content
     ]
     has_elr = image.features.get(_ELR_FEATURE, (0,))[0] > 0
-    missing = [*_missing(disks, image, assigned, led)]
     misplaced = [*misplaced_partitions(disks, image)]
+    missing = [
+        finding
+        for finding in _missing(disks, image, assigned, led)
+        if not any(_gets_id(stray, finding.place) for stray in misplaced)
+    ]
     order = start_order([broker.broker for broker in table.brokers], lost, has_elr=has_elr)
     ranks = {broker: rank for rank, broker in enumerate(order or ())}
     return replace(
@@ -146,7 +151,8 @@ def compare_disks(sources: Sequence[LogSource], *, is_deep: bool = False) -> Com
                         for finding in misplaced
                         if finding.code in (OTHER_NAME, OTHER_BROKER)
                         or (
-                            finding.code == UNKNOWN_TOPIC and finding.place.topic in image.topic_ids
+                            finding.code in (UNKNOWN_TOPIC, NO_TOPIC_ID)
+                            and finding.place.topic in image.topic_ids
                         )
                     ),
                     *_other_content(table),
@@ -158,6 +164,12 @@ def compare_disks(sources: Sequence[LogSource], *, is_deep: bool = False) -> Com
             )
         ),
     )
+
+
+def _gets_id(stray: Finding, place: Place) -> bool:
+    """Tell whether a partition only lacks its topic id, which a command writes."""
+    is_same = stray.place.node == place.node and stray.place.partition_name == place.partition_name
+    return is_same and stray.code == NO_TOPIC_ID and bool(stray.commands)
 
 
 def _readable(

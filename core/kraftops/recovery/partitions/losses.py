@@ -110,16 +110,19 @@ def copies_to_be_led(
     A broker makes a replica that is assigned to it anew and empty, if its log directory lacks it
     (`ReplicaManager.getOrCreatePartition`); if it leads, the others are cut to nothing. A replica
     belongs to the directory whose id the metadata have for it (KIP-858). An archive without any
-    partition was packed for its metadata log, and tells nothing. What has the id of no topic is
-    set aside as a stray, and an empty copy takes its place (`LogManager.isStrayReplica`).
+    partition was packed for its metadata log, and tells nothing. What has no id, or that of no
+    topic, is set aside as a stray, and an empty copy takes its place (`LogManager.isStrayReplica`).
+    Where no partition has an id, a copy has left these files out.
     """
-    topic_ids = {None, *(topic_id for topic_id, _ in assigned)}
+    topic_ids = {topic_id for topic_id, _ in assigned}
     names = {(assignment.topic, assignment.number) for assignment in assigned.values()}
     copies = [
         copy
         for disk in disks
         for copy in disk.copies
-        if copy.topic_id in topic_ids or (copy.topic, copy.number) not in names
+        if copy.topic_id in topic_ids
+        or (copy.topic, copy.number) not in names
+        or not any(other.topic_id for other in disk.copies)
     ]
     present = {(copy.broker, copy.topic, copy.number) for copy in copies}
     by_directory: dict[tuple[int, bytes], BrokerDisk] = {}
