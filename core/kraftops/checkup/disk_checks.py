@@ -106,8 +106,21 @@ def directories(examination: Examination) -> Iterator[Finding]:
 
 def start(examination: Examination) -> Iterator[Finding]:
     """Yield what keeps nodes from starting with all their data."""
-    yield from lost_by_all(_logs(examination), examination.nodes)
-    yield from _starts(examination)
+    running = tuple(
+        f"{directory.java_path}/"
+        for node in examination.nodes
+        if examination.is_running(node)
+        for directory in node.directories
+    )
+    for finding in (
+        *lost_by_all(_logs(examination), examination.nodes),
+        *_starts(examination),
+    ):
+        # What the commands of a shell change is a server's as long as it runs.
+        is_in_use = f"{finding.place.path}/".startswith(running) and "stopped" not in finding.cure
+        changes = any(not command.startswith("k") for command in finding.commands)
+        cure = f"stop the server; then {finding.cure}"
+        yield replace(finding, cure=cure) if is_in_use and changes else finding
 
 
 def _logs(examination: Examination) -> Iterator[Finding]:

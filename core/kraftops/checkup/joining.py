@@ -29,8 +29,8 @@ _CAUSES: Mapping[str, frozenset[str]] = {
     **dict.fromkeys(("server-stops", "directory-goes-offline"), _LOADING),
     # Partitions are strays by metadata that have lost their topics.
     **dict.fromkeys(("unknown-topic", "unknown-partition", "other-name"), _LOST_METADATA),
-    # An empty disk has none.
-    "missing-partition": frozenset({"not-formatted"}),
+    # An empty disk has none, and a file in its place neither.
+    "missing-partition": frozenset({"not-formatted", "not-a-directory"}),
     # The log ends where the damage begins; what to do for its end is what keeps all records.
     "metadata-log-lost": frozenset({"damage", "rival-history"}),
     "disk-full-soon": frozenset({"retention-stuck"}),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import shlex
 
-from kraftops.fileio.directories import owner_of
+from kraftops.display.sizes import size_text
+from kraftops.fileio.directories import existing_parent, owner_of
 
 
 def aside_of(directory: str) -> str:
@@ -21,6 +22,25 @@ def new_folder(directory: str, name: str) -> str:
     Each command has its own: what an earlier one put there under the same name stays.
     """
     return f'"$(mktemp -d {shlex.quote(os.path.join(aside_of(directory), name))}.XXXXXX)"'
+
+
+def lacking_room(directory: str, source: str, *, is_copied: bool) -> str | None:
+    """Return why something in a log directory cannot be set aside; None if it fits, or is moved.
+
+    Beside a mount point is another file system, often a small one of the host.
+    """
+    parent = existing_parent(aside_of(directory))
+    try:
+        if not is_copied and os.stat(parent).st_dev == os.stat(source).st_dev:
+            return None
+        with os.scandir(source) as entries:
+            # What is allocated: indexes are larger than what they have.
+            size = sum(entry.stat().st_blocks * 512 for entry in entries)
+        space = os.statvfs(parent)
+    except OSError:
+        return None
+    free = space.f_bavail * space.f_frsize
+    return f"{parent} has {size_text(free)} for {size_text(size)}" if size > free else None
 
 
 def given_to_owner(place: str, directory: str, source: str | None = None) -> str:

@@ -11,7 +11,7 @@ from functools import cache
 from types import MappingProxyType
 
 from kraftops.fileio.packaged import packaged_text
-from kraftops.findings.aside import aside_of, new_folder
+from kraftops.findings.aside import aside_of, lacking_room, new_folder
 from kraftops.findings.finding import Finding, Place, Severity
 
 # No command: a broker that starts without the directory before another one leads may lead with an
@@ -22,6 +22,8 @@ _RESTORE = (
     " nothing would be fetched."
 )
 
+_COPY = " cp -aL "
+"""What commands keep a copy with, which needs room."""
 _MENDED_BY = {
     ".index": "index-order",
     ".timeindex": "time-index-order",
@@ -118,7 +120,12 @@ def with_cure(finding: Finding, partition: str) -> Finding:
     quoted = {name: shlex.quote(path) for name, path in paths.items()}
     quoted["kept"] = new_folder(place.directory, os.path.basename(partition or place.path))
     commands = tuple(command.format_map(quoted) for command in row.commands)
-    return replace(finding, cure=finding.cure or row.cure, commands=commands)
+    cure = finding.cure or row.cure
+    if any(_COPY in command for command in commands) and (
+        lack := lacking_room(place.directory, partition, is_copied=True)
+    ):
+        return replace(finding, cure=f"{cure}; copy it to a disk with more room: {lack}")
+    return replace(finding, cure=cure, commands=commands)
 
 
 def for_only_replica(finding: Finding) -> Finding:

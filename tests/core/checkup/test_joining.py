@@ -99,3 +99,10 @@ def test_incidents_stay_apart() -> None:
         "incident",
         "incident",
     ]
+
+
+def test_file_for_a_log_directory_is_the_cause_of_what_it_lacks() -> None:
+    cause = finding("not-a-directory", Severity.STOPS, node=1)
+    effect = finding("missing-partition", Severity.STOPS, node=1, topic="t", partition=0)
+
+    assert codes(joined([effect, cause], lambda _: None)) == ["not-a-directory"]

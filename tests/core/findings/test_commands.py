@@ -1,6 +1,7 @@
 """The commands of a finding mend what it tells of, run by a shell on a copy of a broker's disk."""
 
 import os
+import re
 import shutil
 import subprocess
 from dataclasses import replace
@@ -147,3 +148,26 @@ def test_copy_of_a_partition_that_is_linked_has_its_data(tmp_path: Path) -> None
 
     shutil.rmtree(tmp_path / "disk")
     assert list((tmp_path / "a disk/data.aside").glob(f"{partition.name}.*/*/*.log"))
+
+
+def test_copy_needs_room_beside_its_log_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a mount point, that is on another file system."""
+    folder = made("bad-batch", tmp_path)
+    full = os.statvfs_result((4096, 4096, 1000, 0, 0, 0, 0, 0, 0, 255))
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "statvfs", lambda _: full)
+        (finding,) = severe(folder, "bad-batch")
+
+    assert finding.commands == ()
+    assert re.search(r"to a disk with more room: .*/a disk has 0 B for [\d.]+ ", finding.cure)
+
+
+def test_index_is_moved_on_a_full_disk_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    full = os.statvfs_result((4096, 4096, 1000, 0, 0, 0, 0, 0, 0, 255))
+    monkeypatch.setattr(os, "statvfs", lambda _: full)
+
+    assert all(
+        finding.commands for finding in severe(made("index-differs", tmp_path), "index-differs")
+    )

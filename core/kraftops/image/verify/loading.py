@@ -10,7 +10,7 @@ import errno
 import os
 import shlex
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kraftops.display.sizes import many, size_text
 from kraftops.dump.check.partition import check_partition
@@ -224,8 +224,15 @@ def _unreadable(error: SourceError, path: str, directory: LogDirectory) -> Itera
         name = directory.plan.folders[os.path.basename(path)]
         file = str(error.known.get("path", path))
         place = Place(directory.node_id, directory.path, name.topic, name.partition, file)
-        cure = "mount the disk of the file, or put it back" if lost_target(file) else ""
-        yield unless_forbidden(stop_finding("unreadable", error.message, place, cure), file)
+        finding = stop_finding("unreadable", error.message, place)
+        if target := lost_target(file):
+            cure = "mount the disk of the file, or put it back"
+            finding = replace(finding, cure=cure)
+            # The loader makes a new segment through the link (4.3.1), as on an empty mount point.
+            if file.endswith(".log") and os.path.isdir(os.path.dirname(target)):
+                text = f"{error.message}: a start makes an empty one there"
+                finding = replace(finding, severity=Severity.LOSS, text=text)
+        yield unless_forbidden(finding, file)
 
 
 def _read_bytes(files: PartitionFiles, directory: LogDirectory) -> int:

@@ -5,9 +5,12 @@ A voter that is formatted votes with an empty log, and a broker may lead with em
 
 from __future__ import annotations
 
+import os
+import re
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from kraftops.display.sizes import NAMES_IN_LINE, first_names, many, named
@@ -19,6 +22,7 @@ from kraftops.storage.logdirs.node import Node
 from kraftops.storage.logdirs.proposals import format_cure
 from kraftops.storage.verify.voter_logs import quorum_of
 
+_TABLE = "/etc/fstab"
 UNLESS_NEWER = ", if kafka-storage compare finds no newer copy,"
 """The condition of a cure that lets another broker lead, as long as its copies are not compared."""
 
@@ -45,6 +49,9 @@ def format_advice(
     node: Node, directory: LogDirectory, cluster_id: str | None, evidence: FormatEvidence
 ) -> Cure:
     """Return the cure of an unformatted directory: a command only where it loses nothing."""
+    if point := _unmounted(directory.path):
+        text = f"mount its disk: {_TABLE} has one for {point}, where nothing is mounted"
+        return Cure(text, (shlex.join(("mount", point)),))
     if not directory.exists and (hint := right_path(node.config, directory.path)):
         return Cure(hint)  # On a wrong path a broker begins with empty partitions, which may lead.
     cure = _obstacle(node, directory, evidence)
@@ -53,6 +60,18 @@ def format_advice(
     if directory.exists:
         return cure
     return cure._replace(text=f"mount it if it is a disk; else {cure.text}")
+
+
+def _unmounted(path: str) -> str | None:
+    """Return the mount point of a path that the host's table has, if nothing is mounted there."""
+    with suppress(OSError), open(_TABLE, encoding="utf-8", errors="surrogateescape") as file:
+        for line in file:
+            written = "".join(line.partition("#")[0].split()[1:2])
+            point = re.sub(r"\\([0-7]{3})", lambda code: chr(int(code[1], 8)), written)
+            is_above = f"{os.path.abspath(path)}/".startswith(f"{point.rstrip('/')}/")
+            if point.startswith("/") and is_above and not os.path.ismount(point):
+                return point
+    return None
 
 
 def _obstacle(node: Node, directory: LogDirectory, evidence: FormatEvidence) -> Cure | None:
@@ -149,7 +168,10 @@ def _format(node: Node, cluster_id: str | None, evidence: FormatEvidence) -> Cur
     if node.metadata.meta is not None:
         options = ["-g", "-N"]
     elif any(other.meta for other in node.directories):
-        text = "restore it: the metadata is in there; or, if other controllers have it, format it"
+        text = "restore it: the metadata is in there"
+        if node.is_controller and node.asks_itself and [*evidence.nodes] == [node]:
+            return Cure(text)
+        text += "; or, if other controllers have it, format it"
         options = ["-g", "-N"]
     elif node.is_controller and not is_voter and has_log:
         options = ["-N"]

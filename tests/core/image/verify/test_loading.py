@@ -1,5 +1,6 @@
 """What a start of a broker makes of its partitions is foretold, and what that means for the server."""
 
+import os
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -199,15 +200,23 @@ def test_segment_on_a_disk_that_is_not_mounted_keeps_its_directory_from_loading(
     broker: Path, tmp_path: Path
 ) -> None:
     log = max((broker / "d2/plain-0").glob("*.log"))
-    log.rename(tmp_path / "moved.log")
-    log.symlink_to(tmp_path / "moved.log")
+    moved = tmp_path / "disk/moved.log"
+    moved.parent.mkdir()
+    log.rename(moved)
+    log.symlink_to(moved)
     assert found(broker) == []
-    (tmp_path / "moved.log").unlink()
+    moved.unlink()
 
     (finding,) = found(broker)
 
     assert (finding.code, finding.place.path) == ("unreadable", str(log.relative_to(broker)))
-    assert finding.text == f"it is a symbolic link to {tmp_path}/moved.log, where nothing is"
+    assert finding.severity is Severity.LOSS
+    assert finding.text == (
+        f"it is a symbolic link to {tmp_path}/disk/moved.log, where nothing is: "
+        "a start makes an empty one there"
+    )
+    (tmp_path / "disk").rmdir()
+    assert found(broker)[0].severity is Severity.STOPS
     assert finding.cure == "mount the disk of the file, or put it back"
 
 
@@ -224,3 +233,22 @@ def test_of_a_partition_and_a_link_to_it_the_link_is_removed(
 
     assert found(broker) == []
     assert list((broker / target / "plain-0").glob("*.log"))
+
+
+def test_partition_in_two_directories_is_not_moved_to_a_full_file_system(
+    broker: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(broker / "d2/plain-0", broker / "d1/plain-0")
+    assert found(broker)[0].commands
+    full = os.statvfs_result((4096, 4096, 1000, 0, 0, 0, 0, 0, 0, 255))
+    monkeypatch.setattr(os, "statvfs", lambda _: full)
+    stat = os.stat
+    other = stat("/proc/self")
+    monkeypatch.setattr(
+        os, "stat", lambda path, **keys: other if path == str(broker) else stat(path, **keys)
+    )
+
+    twice, _ = found(broker)
+
+    assert twice.commands == ()
+    assert "move this one away, to another disk: " in twice.cure

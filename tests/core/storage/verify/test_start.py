@@ -13,6 +13,7 @@ from kraftops.storage.config.server_config import load_config
 from kraftops.storage.logdirs.directories import RELATIVE, read_directories
 from kraftops.storage.logdirs.inspector import findings
 from kraftops.storage.logdirs.node import read_node
+from kraftops.storage.verify import formatting
 from kraftops.storage.verify.start import verify_node
 from kraftops.uuids import to_text
 from tests.helpers.logs.metadata_logs import (
@@ -422,3 +423,37 @@ def test_meta_properties_that_is_written_is_the_servers(of_server: Path) -> None
 
     status = (of_server / "d2" / META).stat()
     assert (status.st_uid, status.st_gid) == SERVER
+
+
+def test_metadata_of_the_only_controller_is_not_formatted_away(standalone: Path) -> None:
+    shutil.rmtree(standalone / "d1")
+    (standalone / "d1").mkdir()
+
+    finding = next(finding for finding in verified(standalone) if finding.is_severe)
+
+    assert (finding.code, finding.cure) == (
+        "not-formatted",
+        "restore it: the metadata is in there",
+    )
+    assert finding.commands == ()
+
+
+@pytest.mark.parametrize("is_point", [True, False])
+def test_disk_that_the_host_has_is_mounted_not_formatted(
+    static: Path, is_point: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = static / "fstab"
+    point = static / "d2" if is_point else static
+    table.write_text(
+        f"#/dev/sdy {static}/d2 ext4\n/dev/sdx {str(point).replace('node', chr(92) + '156ode')} ext4 defaults 0 2\n"
+        f"tmpfs /tmp/else tmpfs\n\nnone swap swap\n"
+    )
+    monkeypatch.setattr(formatting, "_TABLE", str(table))
+    assert not verified(static)
+    shutil.rmtree(static / "d2")
+    (static / "d2").mkdir()
+
+    (finding,) = verified(static)
+
+    assert finding.cure == f"mount its disk: {table} has one for {point}, where nothing is mounted"
+    assert finding.commands == (f"mount {point}",)
