@@ -110,7 +110,7 @@ def copy_finding(copy: Copy) -> Finding:
         Severity.NOTE,
         f"it is a copy of {copy.newer.java_path}, and {state}: it is not examined",
         copy.directory.place,
-        "start only one of them; name it alone to examine it; if only its meta.properties was "
+        cure="start only one of them; name it alone to examine it; if only its meta.properties was "
         "copied, put its own back",
         evidence=(
             Evidence("meta.properties", f"both have directory.id {to_text(meta.directory_id)}"),

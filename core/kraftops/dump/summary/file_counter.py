@@ -271,4 +271,13 @@ class FileCounter:
 
 
 def _whole(count: int, size: int, label: Label) -> Counted:
-    return Counted(count, size, 0, None, None, [(label, count, size)] if count else [], None, [])
+    return Counted(
+        records=count,
+        size=size,
+        skipped=0,
+        offsets=None,
+        times=None,
+        amounts=[(label, count, size)] if count else [],
+        numbers=None,
+        errors=[],
+    )

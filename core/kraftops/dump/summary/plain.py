@@ -74,9 +74,9 @@ def _joined(counts: Sequence[LogCount]) -> LogCount:
     offsets = [count.offsets for count in counts if count.offsets]
     times = [count.times for count in counts if count.times]
     return LogCount(
-        sum(count.size for count in counts),
-        sum(count.records for count in counts),
-        (offsets[0][0], offsets[-1][1]) if offsets else None,
-        max(count.end for count in counts if count.end is not None),
-        (min(first for first, _ in times), max(last for _, last in times)) if times else None,
+        size=sum(count.size for count in counts),
+        records=sum(count.records for count in counts),
+        offsets=(offsets[0][0], offsets[-1][1]) if offsets else None,
+        end=max(count.end for count in counts if count.end is not None),
+        times=(min(first for first, _ in times), max(last for _, last in times)) if times else None,
     )

@@ -282,11 +282,11 @@ class Summary:
     def row(self) -> dict[str, Any]:
         """Return what tables of many logs have, as `as_dict` does, in a third of the time."""
         count = LogCount(
-            self.batches.size,
-            self.records.count,
-            _pair(self.offsets.first, self.offsets.last),
-            self.end_offset,
-            _pair(self.first_time, self.last_time),
+            size=self.batches.size,
+            records=self.records.count,
+            offsets=_pair(self.offsets.first, self.offsets.last),
+            end=self.end_offset,
+            times=_pair(self.first_time, self.last_time),
         )
         return row_of(list(self.files), count) | {
             "tornBytes": self.torn,

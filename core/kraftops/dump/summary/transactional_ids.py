@@ -75,17 +75,17 @@ def read_id_change(record: Record) -> IdChange:
     return IdChange(
         transactional_id,
         IdState(
-            STATES[status] if 0 <= status < len(STATES) else f"Unknown({status})",
-            data["producerId"],
-            data["producerEpoch"],
-            data["transactionTimeoutMs"],
-            tuple(
+            state=STATES[status] if 0 <= status < len(STATES) else f"Unknown({status})",
+            producer_id=data["producerId"],
+            producer_epoch=data["producerEpoch"],
+            timeout=data["transactionTimeoutMs"],
+            topics=tuple(
                 (topic["topic"], tuple(topic["partitionIds"][:MOST_TOPICS]))
                 for topic in topics[:MOST_TOPICS]
             ),
-            sum(len(topic["partitionIds"]) for topic in topics),
-            data["transactionLastUpdateTimestampMs"],
-            data["transactionStartTimestampMs"],
+            partition_count=sum(len(topic["partitionIds"]) for topic in topics),
+            updated=data["transactionLastUpdateTimestampMs"],
+            started=data["transactionStartTimestampMs"],
         ),
     )
 

@@ -228,7 +228,13 @@ def missing_findings(
     for (topic_id, number), state in missing.items():
         assigned = state.directories[state.replicas.index(node_id)]
         path, topic = own.get(assigned, ""), image.topics[topic_id].name
-        place = Place(node_id, path or None, topic, number, os.path.join(path, f"{topic}-{number}"))
+        place = Place(
+            node=node_id,
+            directory=path or None,
+            topic=topic,
+            partition=number,
+            file=os.path.join(path, f"{topic}-{number}"),
+        )
         other = "" if path else elsewhere.get(assigned, "")
         finding = _missing_partition(place, _where(assigned, path, other, anew), state)
         if path and topic_id_of(os.path.join(path, f"{topic}-{number}")):

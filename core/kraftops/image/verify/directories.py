@@ -161,7 +161,13 @@ def place_of_partition(
     directory: str, partition: PartitionDirectory, node_id: int | None = None
 ) -> Place:
     path = os.path.join(directory, os.path.basename(partition.path))
-    return Place(node_id, directory, partition.topic, partition.number, path)
+    return Place(
+        node=node_id,
+        directory=directory,
+        topic=partition.topic,
+        partition=partition.number,
+        file=path,
+    )
 
 
 def owner_of(directory: str) -> DirectoryOwner:

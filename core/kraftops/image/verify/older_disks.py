@@ -46,7 +46,7 @@ def older_disks(node: Node, image: MetadataImage) -> Iterator[Finding]:
         Severity.LOSS,
         text,
         node.metadata.place,
-        "put its newer disks back, if they still exist; otherwise kafka-storage compare tells what"
-        " to start or copy first: if this broker leads, the others truncate to its old logs",
+        cure="put its newer disks back, if they still exist; otherwise kafka-storage compare tells "
+        "what to start or copy first: if this broker leads, the others truncate to its old logs",
         evidence=(Evidence("metadata", f"{many(len(states), 'partition')} have a replica here"),),
     )

@@ -112,13 +112,13 @@ def read_disk(source: LogSource) -> BrokerDisk | None:
         for checkpoint in directory.plan.damaged
     ]
     return BrokerDisk(
-        source.name,
-        directory,
-        node_id,
-        meta.cluster_id if meta else None,
-        tuple(copy for copy, _ in loads),
-        (*damaged, *(finding for _, findings in loads for finding in findings)),
-        source.is_packed,
+        name=source.name,
+        directory=directory,
+        node_id=node_id,
+        cluster_id=meta.cluster_id if meta else None,
+        copies=tuple(copy for copy, _ in loads),
+        findings=(*damaged, *(finding for _, findings in loads for finding in findings)),
+        is_packed=source.is_packed,
     )
 
 
@@ -361,7 +361,9 @@ def _cuts(
 ) -> Iterator[Finding]:
     """Yield the whole batches that a start cuts off; a torn end is none of them."""
     assert files.folder
-    place = Place(copy.broker, None, copy.topic, copy.number, copy.place)
+    place = Place(
+        node=copy.broker, directory=None, topic=copy.topic, partition=copy.number, file=copy.place
+    )
     text = f"a start ends the log at offset {copy.end}"
     if loads and copy.end < (copy.high_watermark or 0):
         cure = recovering_cure(files, directory, _UNTIERED, copy.end)
@@ -379,7 +381,10 @@ def _cuts(
             Severity.LOSS,
             f"{text}: {lost_text(copy.end, end - 1)}",
             place,
-            "another replica may have these records; copy the directory before the broker starts",
+            cure=(
+                "another replica may have these records; copy the directory "
+                "before the broker starts"
+            ),
             stake=Stake(end - copy.end, 0),
         )
 

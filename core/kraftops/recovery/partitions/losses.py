@@ -331,12 +331,14 @@ def total_of(table: Sequence[PartitionLoss]) -> LossTotal:
         possible_count += _size_of_union(loss.offsets for loss in rows) - proven
     is_unknown = any(loss.acknowledged is None for loss in table)
     return LossTotal(
-        acknowledged_count or (None if is_unknown else 0),
-        possible_count,
-        tuple(by_partition),
-        tuple(name for name, rows in by_partition.items() if any(row.is_certain for row in rows)),
-        tuple(sorted({loss.copy.broker for loss in table})),
-        any(not loss.copy.is_end_exact for loss in table),
+        acknowledged=acknowledged_count or (None if is_unknown else 0),
+        possible=possible_count,
+        partitions=tuple(by_partition),
+        certain_partitions=tuple(
+            name for name, rows in by_partition.items() if any(row.is_certain for row in rows)
+        ),
+        brokers=tuple(sorted({loss.copy.broker for loss in table})),
+        is_at_least=any(not loss.copy.is_end_exact for loss in table),
     )
 
 

@@ -77,7 +77,7 @@ def quorum_state_findings(node: Node) -> Iterator[Finding]:
             f"it has a vote for node {node.config.node_id} as another node gives it: it is not of "
             "this node",
             Place(directory=node.metadata_path, file=state_file),
-            "find out whether disks or meta.properties of controllers were exchanged",
+            cure="find out whether disks or meta.properties of controllers were exchanged",
             consequence="this node forgets its own vote, and may vote twice in one epoch",
         )
 
@@ -108,7 +108,7 @@ def changed_voters(node: Node, nodes: Sequence[Node]) -> Iterator[Finding]:
         f"its controller.quorum.voters are {names[0]}, and by its quorum-state it last ran with "
         f"the voters {names[1]}: {elects}, and most of those are not asked",
         Place(file=node.config.path),
-        f"before it starts, set controller.quorum.voters to {names[1]} again, as on the other "
+        cure=f"before it starts, set controller.quorum.voters to {names[1]} again, as on the other "
         "nodes; only if most of these are lost for good, kafka-storage recover goes on with others",
         consequence="what that leader writes is a second history of the cluster, and one of the "
         "two is lost",
@@ -129,8 +129,8 @@ def _forgotten_topics(node: Node) -> Iterator[Finding]:
             f"its metadata log is empty, but there are topics in {', '.join(holding)}: "
             "a new cluster sets them aside",
             node.metadata.place,
-            "if another controller has the metadata, start that one first; else restore a copy, or "
-            "kafka-storage recover it from the log of a broker",
+            cure="if another controller has the metadata, start that one first; else restore "
+            "a copy, or kafka-storage recover it from the log of a broker",
         )
 
 

@@ -67,8 +67,8 @@ def rival_finding(
         f"at offset {mark.offset} to the voters {voters_text(mark.voters)}, and the other has "
         f"{other_voters}",
         place,
-        "start only one of them: kafka-storage recover --dry-run lists what each lacks. Then wipe "
-        "the metadata logs that follow the other one, and let those nodes join",
+        cure="start only one of them: kafka-storage recover --dry-run lists what each lacks. "
+        "Then wipe the metadata logs that follow the other one, and let those nodes join",
         evidence=(Evidence(place.path, f"epoch {mark.epoch} begins with voters, not a leader"),),
         consequence="both can lead, each with the brokers that find it first; what one of the two "
         "has written since is lost",

@@ -173,7 +173,7 @@ class Quorum:
                 f"offset {shared} on: the other has the higher epoch, and committed records of "
                 f"this one to offset {committed.end} would be lost ({committed.evidence})",
                 node.metadata.place,
-                "start none of them before it is known which is wanted: kafka-storage recover "
+                cure="start none of them before it is known which is wanted: kafka-storage recover "
                 "--dry-run lists what each lacks",
             )
 
@@ -192,7 +192,7 @@ class Quorum:
                     f"{_listed(rivals)} could elect a leader without the records of "
                     f"{self.newest.metadata_path}, whose voters are {_listed(self.voters)}",
                     node.metadata.place,
-                    "do not start it; set controller.quorum.bootstrap.servers in the place of "
+                    cure="do not start it; set controller.quorum.bootstrap.servers in the place of "
                     f"controller.quorum.voters in {node.config.path}, then format it anew with -N",
                 )
 
