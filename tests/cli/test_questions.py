@@ -27,7 +27,7 @@ PLACES = {
 """What stands in the help, and what of the small cluster of the documentation it is."""
 NOBODY = (5, "connection refused")  # tests/kafka/cluster has the answers of running clusters
 ANSWERS = (
-    (2, r"^2 losses; first: cluster\.tar\.gz!/.*/orders-1/.* a start ends the log at offset 362: "),
+    (2, r"^1 loss; first: cluster\.tar\.gz!/.*/orders-1/.* a start ends the log at offset 362: "),
     (2, "^1 risk; first: broker 102 has been down since "),
     (0, r"^TOPIC .*\norders +3 "),
     (0, r"^orders-0 in node-101/data:\n- 1 segment .* due"),

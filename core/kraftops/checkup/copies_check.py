@@ -20,11 +20,8 @@ from kraftops.recovery.partitions.comparison import (
     Comparison,
 )
 from kraftops.recovery.partitions.content import BY_COMPARISON
-from kraftops.recovery.partitions.copies import PartitionCopy, newest_of
+from kraftops.recovery.partitions.copies import PartitionCopy
 from kraftops.recovery.partitions.losses import PartitionLoss, total_of
-from kraftops.recovery.partitions.start_order import (
-    best_copies,
-)
 
 
 def copies(examination: Examination) -> Iterator[Finding]:
@@ -51,20 +48,22 @@ def with_intact_copies(findings: list[Finding], examination: Examination) -> lis
     with suppress(KraftopsError, OSError, ValueError):
         is_running = any(map(examination.is_running, examination.nodes))
         if not is_running and (table := examination.comparison):
-            return advised(findings, table)
+            return [
+                finding if finding is old else kept_from_retention(examination, finding)
+                for old, finding in zip(findings, advised(findings, table), strict=True)
+            ]
     return findings
 
 
 def _cut(table: Comparison, command: str) -> Iterator[Finding]:
     """Yield the records that are cut, by topic, and by what keeps them."""
     rows: dict[tuple[str, int, Cure], list[PartitionLoss]] = defaultdict(list)
-    best_by_name = {best.name: best for best, _ in best_copies(table.losses)}
+    cures = {name: table.keeping(name) for name in table.leaders}
     for loss in table.losses:
-        cure = table.keeping(best_by_name[loss.copy.name])
-        rows[loss.copy.topic, loss.leader, cure].append(loss)
+        rows[loss.copy.topic, loss.leader, cures[loss.copy.name]].append(loss)
     for (topic, _, cure), lost in rows.items():
         numbers = sorted({loss.copy.number for loss in lost})
-        best = best_by_name[lost[0].copy.name]
+        best = table.source(lost[0].copy.name)
         yield Finding(
             "records-cut",
             Severity.LOSS,
@@ -103,7 +102,7 @@ def _damaged_copies(
     states: Mapping[int, str],
     table: Comparison,
 ) -> Finding:
-    best = newest_of(copies, table.leaders.get(copies[0].name, ()))
+    best = table.source(copies[0].name)
     text = f"{len(states)} of the {len(copies)} copies of {best.name} here are damaged"
     cure = Cure("restore one of them from a backup before any of these brokers starts")
     if not best.is_missing:
@@ -111,11 +110,8 @@ def _damaged_copies(
             f"; the best is that of broker {best.broker}: it ends at offset {best.end}, epoch"
             f" {best.epoch}"
         )
-        keeping = table.keeping(best)
-        cure = keeping._replace(
-            text=f"copy all of them aside, {keeping.text}; the others fetch from it, refused ones"
-            " after their directory is moved away"
-        )
+        keeping = table.keeping(best.name, states)
+        cure = keeping._replace(text=f"copy all of them aside, {keeping.text}")
     return Finding(
         "damaged-copies",
         Severity.LOSS,

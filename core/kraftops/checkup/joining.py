@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from kraftops.display.sizes import NAMES_IN_LINE, first_names
@@ -49,26 +49,18 @@ _CAUSES_IN_PLACE: Mapping[str, frozenset[str]] = {
     # A partition.metadata that the loader refuses has no topic id that can be read.
     "no-topic-id": frozenset({"start-refused"}),
     "missing-partition": frozenset({"start-refused", "no-topic-id"}),
-    # What a start cuts is the rest of what is missing.
-    "start-cuts-log": frozenset({"missing-end"}),
-    # A batch that is cut off has the first of them.
-    "missing-offsets": frozenset({"bad-batch"}),
     # Of a place is what only a refused copy has.
     "records-cut": frozenset({"start-refused"}),
 }
 """The same for one partition."""
-_COPIES_OF: Mapping[str, frozenset[str]] = {
-    **dict.fromkeys(
-        ("start-refused", "start-cuts-log", "missing-partition", "records-cut"),
-        frozenset({"damaged-copies", "content-differs"}),
-    ),
-    **dict.fromkeys(("missing-end", "damaged-copies"), frozenset({"content-differs"})),
-    # What such a copy lacks, others have, and would lose.
-    **dict.fromkeys(
-        ("checkpoint-differs", "missing-start"), frozenset({"damaged-copies", "records-cut"})
-    ),
-}
-"""Codes of copies of one partition, and those that say what to do with all of them."""
+_OF_COPIES = (
+    *("content-differs", "damaged-copies", "start-refused", "missing-partition", "bad-batch"),
+    *("missing-offsets", "missing-start", "missing-end", "start-cuts-log", "checkpoint-differs"),
+    *("torn-tail", "records-cut"),
+)
+"""Codes of one damaged copy of a partition, or of several: the first is the cause of the others."""
+_OF_ALL_COPIES = frozenset({"content-differs", "damaged-copies"})
+"""Those that say what to do with all copies of a partition, whatever nodes have them."""
 _BEFORE_ALL = frozenset(
     {"bad-archive", "no-leader", "quorum-lost", "rival-history", "rival-quorums"}
 )
@@ -102,7 +94,7 @@ NodeOf = Callable[[str], int | None]
 def joined(findings: Iterable[Finding], node_of: NodeOf) -> list[Finding]:
     alike: dict[tuple[object, ...], list[Finding]] = defaultdict(list)
     kinds: dict[tuple[str, Place], tuple[object, ...]] = {}
-    for finding in dict.fromkeys(agreed([*findings])):
+    for finding in _by_partition(dict.fromkeys(agreed([*findings]))):
         # What a later check says of the same place is as bad as the first says: it knows more.
         kind = kinds.setdefault((finding.code, finding.place), _kind_of(finding))
         alike[kind].append(finding)
@@ -132,12 +124,8 @@ def joined(findings: Iterable[Finding], node_of: NodeOf) -> list[Finding]:
             or (other.code in _CAUSES.get(code, ()) and nodes[id(other)] == nodes[id(finding)])
             or (
                 other.code in _CAUSES_IN_PLACE.get(code, ())
-                and finding.place.path
+                and bool(finding.place.path)
                 and other_path.startswith(path)
-            )
-            or (
-                other.code in (() if _is_put_back(finding) else _COPIES_OF.get(code, ()))
-                and finding.place.partition_name in partitions[id(other)]
             )
         )
 
@@ -157,6 +145,54 @@ def joined(findings: Iterable[Finding], node_of: NodeOf) -> list[Finding]:
     stands.sort(key=lambda finding: _RANKS.get(finding.code, len(_FIRST)))
     causes = worst_first(_with_effects(finding, effects[id(finding)]) for finding in stands)
     return sorted(causes, key=lambda finding: finding.code not in _BEFORE_ALL)
+
+
+def _by_partition(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield findings, of the copies of a partition one by cause, with what else was seen of it."""
+    of_copies: dict[str, list[Finding]] = defaultdict(list)
+    for finding in findings:
+        name = finding.place.partition_name
+        is_of_one = finding.code != "records-cut" or f" of {name}:" in finding.text
+        is_of_copies = finding.is_severe and finding.code in _OF_COPIES and is_of_one
+        if is_of_copies and finding.place.partition is not None and not _is_put_back(finding):
+            of_copies[name].append(finding)
+        else:
+            yield finding
+    for name, of_partition in of_copies.items():
+        nodes = {finding.place.node for finding in of_partition} - {None}
+        is_one = len(nodes) < 2 or any(finding.code in _OF_ALL_COPIES for finding in of_partition)
+        cures = {
+            finding.place.node: finding.cure for finding in of_partition if name in finding.cure
+        }
+        by_cause: dict[object, list[Finding]] = defaultdict(list)
+        for finding in of_partition:
+            node = finding.place.node
+            # What a refused copy alone has is told with the refusal.
+            is_of_refused = finding.code == "records-cut" and finding.place.file is not None
+            cause = finding.place.file if is_of_refused else cures.get(node, node)
+            by_cause[None if is_one else cause].append(finding)
+        yield from map(_with_rest, by_cause.values())
+
+
+def _with_rest(of_copies: Sequence[Finding]) -> Finding:
+    """Return the cause of findings about copies of a partition, with the cure that knows most."""
+    cause, *rest = sorted(of_copies, key=lambda finding: _OF_COPIES.index(finding.code))
+    name = cause.place.partition_name
+    cures = [finding for finding in (*rest[::-1], cause) if name in finding.cure]
+    whole = _with_effects(cause, rest)
+    if not cures or cause.code == "content-differs":
+        return whole
+    best = min(cures, key=lambda finding: finding.code in ("records-cut", "damaged-copies"))
+    commands = cause.commands if cause.code == "start-refused" else best.commands
+    compare = [
+        command
+        for finding in of_copies
+        for command in finding.commands
+        if cause.code != "start-refused" and command.startswith("kafka-storage compare")
+    ]
+    evidence = whole.evidence if best is cause else (*whole.evidence, *best.evidence)
+    commands = tuple(dict.fromkeys((*commands, *compare)))
+    return replace(whole, cure=best.cure, commands=commands, evidence=evidence)
 
 
 def _is_put_back(finding: Finding) -> bool:
@@ -182,7 +218,8 @@ def _kind_of(finding: Finding) -> tuple[object, ...]:
     place = finding.place
     directory = place.directory or (os.path.dirname(place.file) if place.file else None)
     begin = place.offset if finding.code in _HAPPENED else None
-    cure = finding.cure if finding.code in _BY_CURE else None
+    is_named = finding.code in _BY_CURE or place.partition_name in finding.cure
+    cure = finding.cure if is_named else None
     return finding.code, finding.severity, place.node, directory, begin, cure
 
 

@@ -43,7 +43,7 @@ def test_archive_of_a_cluster_has_the_findings_of_its_directories(tmp_path: Path
 
     in_directories = facts(*sorted((tmp_path / "cluster").glob("node-*/data")))
 
-    assert [code for code, *_ in in_directories] == ["start-cuts-log", "records-cut", "incident"]
+    assert [code for code, *_ in in_directories] == ["start-cuts-log", "incident"]
     assert facts(CLUSTER) == in_directories
     for kind in ("log.tar", "log.zip"):
         KINDS[kind](tmp_path / kind, files_in(tmp_path / "cluster"))
@@ -51,8 +51,9 @@ def test_archive_of_a_cluster_has_the_findings_of_its_directories(tmp_path: Path
 
 
 def test_records_that_retention_deletes_after_a_start_are_told() -> None:
-    (finding,) = (finding for finding in doctor(CLUSTER).findings if finding.code == "records-cut")
+    finding, _ = doctor(CLUSTER).findings
 
+    assert "records-cut" in {fact.source for fact in finding.evidence}
     assert "before a start raise retention.ms of orders, or copy its directories" in finding.cure
     assert "1 segment with 36.6 KiB is due" in finding.evidence[-1].fact
 
@@ -186,7 +187,7 @@ def test_configurations_beside_log_directories_are_used(
     codes = [code for code, *_ in facts(source)]
 
     assert codes[:2] == ["rival-history", "rival-history"]
-    assert set(codes) >= {"start-cuts-log", "records-cut"}
+    assert "start-cuts-log" in codes
 
 
 def unclean(data: Path) -> None:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from kraftops.findings.catalogue import catalogue, code_of_cure
 from kraftops.findings.finding import Cure, Finding
 from kraftops.image.verify.beside import MISSING_PARTITION, PUT_BACK
 from kraftops.recovery.partitions.comparison import Comparison
-from kraftops.recovery.partitions.copies import PartitionCopy, newest_of
-from kraftops.recovery.partitions.start_order import NO_ORDER, WHILE_STOPPED, replacement
+from kraftops.recovery.partitions.start_order import NO_ORDER, WHILE_STOPPED
 from kraftops.storage.verify.formatting import UNLESS_NEWER
 
 _AFTER_COPIES = ", once what kafka-storage compare names is copied,"
@@ -31,65 +30,44 @@ def needs_copies(finding: Finding) -> bool:
 
 
 def advised(findings: Iterable[Finding], table: Comparison) -> list[Finding]:
-    """Return findings with cures that name the copies that are whole."""
-    copies: dict[str, list[PartitionCopy]] = defaultdict(list)
+    """Return findings whose cures name the same copy of a partition to take, wherever they are."""
+    findings = list(findings)
     disputed = table.of_other_content
-    for copy in table.all_copies:
-        if copy.name not in disputed:
-            copies[copy.name].append(copy)
+    names = {copy.name for copy in table.all_copies if not copy.is_missing} - disputed
+    damaged: dict[str, set[int]] = defaultdict(set)
+    for finding in findings:
+        if needs_copies(finding) and finding.place.node is not None:
+            damaged[finding.place.partition_name].add(finding.place.node)
     return [
-        _advised(finding, copies[finding.place.partition_name], table)
-        if needs_copies(finding)
-        else finding
+        _advised(finding, table, names, damaged) if needs_copies(finding) else finding
         for finding in findings
     ]
 
 
-def _advised(finding: Finding, copies: Sequence[PartitionCopy], table: Comparison) -> Finding:
+def _advised(
+    finding: Finding,
+    table: Comparison,
+    names: Collection[str],
+    damaged: Mapping[str, Collection[int]],
+) -> Finding:
     if finding.code == _NOT_FORMATTED:
         condition = _AFTER_COPIES if table.losses else ","
         return replace(finding, cure=finding.cure.replace(UNLESS_NEWER, condition))
-    node = finding.place.node
-    own = [copy for copy in copies if copy.broker == node]
-    others = [copy for copy in copies if copy.broker != node and not copy.is_missing]
-    cure = None
-    if finding.code != MISSING_PARTITION:
-        cure = _cure_of_damaged(own, others)
-    elif others:
-        cure = _cure_of_missing(finding, others, table)
+    name, node = finding.place.partition_name, finding.place.node
+    if name not in names:
+        return finding
+    is_missing = finding.code == MISSING_PARTITION
+    if is_missing and name not in table.leaders:
+        return replace(finding, cure=finding.cure.replace(UNLESS_NEWER, ","))
+    brokers = {copy.broker for copy in table.all_copies if copy.name == name}
+    others = {copy.broker for copy in table.all_copies if copy.name == name and not copy.is_missing}
+    if not others - {node} or (not is_missing and node not in brokers):
+        return finding
+    source, cure = table.source(name, damaged[name]), table.keeping(name, damaged[name])
+    if source.broker == node:
+        cure = cure._replace(text=f"leave it where it is, no given copy has more: {cure.text}")
+    if is_missing:
         # Without its disk the other copies alone are told with their commands.
-        cure = cure if own or not cure else Cure(cure.text)
-    return replace(finding, cure=cure.text, commands=cure.commands) if cure else finding
-
-
-def _cure_of_missing(
-    finding: Finding, others: Sequence[PartitionCopy], table: Comparison
-) -> Cure | None:
-    """Return what to do where the directory cannot be put back."""
-    name = finding.place.partition_name
-    best = newest_of(others, table.leaders.get(name, ()))
-    if name in table.leaders:
-        cure = table.keeping(best)
         text = cure.text.replace(NO_ORDER, WHILE_STOPPED)
-        return cure._replace(text=f"{PUT_BACK}; otherwise, {text}")
-    text = finding.cure.replace(UNLESS_NEWER, ",")
-    return None if text == finding.cure else Cure(text)
-
-
-def _cure_of_damaged(
-    damaged: Sequence[PartitionCopy], others: Sequence[PartitionCopy]
-) -> Cure | None:
-    """Return how a copy that is whole replaces a damaged one; None if none is as new."""
-    whole = [
-        copy
-        for copy in others
-        if copy.is_loaded
-        and copy.is_end_exact
-        and not copy.holes
-        and all((copy.epoch, copy.end) >= (mine.epoch, mine.end) for mine in damaged)
-    ]
-    if not (damaged and whole):
-        return None
-    best = newest_of(whole)
-    cure = replacement(best, [damaged[0].broker], [best, damaged[0]])
-    return cure._replace(text=f"{WHILE_STOPPED}, {cure.text}")
+        cure = Cure(f"{PUT_BACK}; otherwise, {text}", cure.commands if node in brokers else ())
+    return replace(finding, cure=cure.text, commands=cure.commands)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,6 +13,7 @@ from kraftops.findings.finding import Cure, Finding, Place, Severity, Stake
 from kraftops.image.verify.directories import OTHER_NAME, UNKNOWN_TOPIC
 from kraftops.recovery.partitions.content import (
     ContentDifference,
+    ReadAllowance,
     first_difference,
     with_holes,
 )
@@ -31,7 +33,6 @@ from kraftops.recovery.partitions.losses import (
 from kraftops.recovery.partitions.start_order import (
     NO_ORDER,
     WHILE_STOPPED,
-    best_copies,
     replacement,
 )
 
@@ -139,29 +140,42 @@ class Comparison:
         """The copies that must be replaced before the brokers start in any order."""
         if self.has_order:
             return []
-        best = best_copies(self.losses)
-        return [replacement(copy, leaders, self.all_copies) for copy, leaders in best]
+        return [
+            replacement(self.source(name), leaders, self.all_copies)
+            for name, leaders in self.leaders.items()
+        ]
 
     @property
     def leaders(self) -> Mapping[str, Sequence[int]]:
         """The brokers that may lead, by partition; of those whose copies would be cut."""
         return {loss.copy.name: loss.leaders for loss in self.losses}
 
-    def keeping(self, best: PartitionCopy) -> Cure:
+    def source(self, name: str, damaged: Collection[int] = ()) -> PartitionCopy:
+        """Return the copy of a partition that replaces others: all cures name this one.
+
+        The copies of *damaged* brokers are no source where others have the same records.
+        """
+        copies = [copy for copy in self.all_copies if copy.name == name]
+        return newest_of(copies, self.leaders.get(name, ()), damaged)
+
+    def keeping(self, name: str, damaged: Collection[int] = ()) -> Cure:
         """Return what keeps the records of the best copy of a partition.
 
         One that lacks its start must not lead at any time: Kafka elects preferred leaders by itself
-        (`auto.leader.rebalance.enable`).
+        (`auto.leader.rebalance.enable`). Those of *damaged* brokers are replaced.
         """
         copies = self.all_copies
-        may_lead = self.leaders.get(best.name, (best.broker,))
-        incomplete = [copy.broker for copy in copies if copy.name == best.name and copy.lacks(best)]
+        best = self.source(name, damaged)
+        may_lead = self.leaders.get(name, (best.broker,))
+        incomplete = {copy.broker for copy in copies if copy.name == name and copy.lacks(best)}
+        worse = () if best.broker in damaged else damaged  # else the best is damaged alike
+        incomplete |= {*worse}
         if not best.is_loaded:
             return replacement(best, may_lead, copies)
         if not self.has_order or incomplete:
-            targets = incomplete if self.has_order else may_lead
-            before = WHILE_STOPPED if self.has_order else NO_ORDER
-            cure = replacement(best, targets, copies)
+            targets = incomplete if self.has_order else {*incomplete, *may_lead}
+            before = WHILE_STOPPED if self.has_order or name not in self.leaders else NO_ORDER
+            cure = replacement(best, targets, copies, worse)
             return cure._replace(text=f"{before}, {cure.text}")
         others = [broker for broker in may_lead if broker != best.broker]
         before = f" before {named('broker', others)}" if others else ""
@@ -225,7 +239,11 @@ def compare(
     for copy in copies:
         key = (copy.topic, copy.number, copy.topic_id or b"")
         by_partition.setdefault(key, []).append(copy)
-    partitions = [newest_by_broker(with_holes(by_partition[key])) for key in sorted(by_partition)]
+    allowance = ReadAllowance(sys.maxsize) if is_deep else ReadAllowance()
+    partitions = [
+        newest_by_broker(with_holes(by_partition[key], allowance, is_deep=is_deep))
+        for key in sorted(by_partition)
+    ]
     compared = [
         copy
         for partition in partitions

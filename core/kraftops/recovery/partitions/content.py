@@ -10,16 +10,18 @@ import os
 import sys
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
 from kraftops.errors import KraftopsError, SourceError
+from kraftops.log.damage.salvage import Gap, last_offset, salvaged
 from kraftops.log.files import FileKind
 from kraftops.log.indexes import OffsetIndex
 from kraftops.recovery.partitions.copies import Hole, PartitionCopy
-from kraftops.server.loader.batches import has_wrong_checksum, whole_heads
-from kraftops.server.loader.contract import DiskFolder, LogBatch
+from kraftops.server.loader.batches import has_wrong_checksum, walk, whole_heads
+from kraftops.server.loader.contract import Depth, DiskFolder, LogBatch
+from kraftops.server.loader.thrown import LoadError
 from kraftops.server.partition_data import segment_end
 from kraftops.server.partition_files import PartitionFiles, SegmentFiles, partition_files
 
@@ -38,22 +40,81 @@ class ContentDifference(NamedTuple):
     theirs: Identity
 
 
-def with_holes(copies: Sequence[PartitionCopy]) -> list[PartitionCopy]:
+@dataclass(slots=True)
+class ReadAllowance:
+    """The bytes of logs that may still be read for their checksums."""
+
+    bytes: int = 64 << 20  # less than a second
+
+
+def with_holes(
+    copies: Sequence[PartitionCopy], allowance: ReadAllowance, *, is_deep: bool
+) -> list[PartitionCopy]:
     """Return the copies of a partition with what each lacks inside.
 
-    These are the segments that only others have, and the first and last batch if their bytes do not
-    match the checksums in their headers. Nothing else is read.
+    These are the segments that only others have, and batches whose bytes do not match the checksums
+    in their headers: the first and the last one, and all of them with *is_deep*, and where copies
+    are not alike, since one may have to replace others.
     """
+    if len(copies) < 2:
+        return [*copies]
     bases = {base for copy in copies for base in copy.bases}
-    return [
+    with_gaps = [
         replace(
-            copy,
-            holes=tuple(dict.fromkeys((*copy.holes, *_gaps(copy, bases), *_damage(copy)))),
+            copy, holes=tuple(dict.fromkeys((*copy.holes, *_gaps(copy, bases), *_damage(copy))))
         )
-        if copy.bases and len(copies) > 1
+        if copy.bases
         else copy
         for copy in copies
     ]
+    ranks = {copy.rank for copy in with_gaps}
+    is_alike = len(ranks) == 1 and all(copy.is_loaded and not copy.holes for copy in with_gaps)
+    if is_alike and not is_deep:
+        return with_gaps
+    return [_read_whole(copy, allowance) if copy.bases else copy for copy in with_gaps]
+
+
+def _read_whole(copy: PartitionCopy, allowance: ReadAllowance) -> PartitionCopy:
+    """Return a copy with all its damage, if that much may be read."""
+    try:
+        files = partition_files(copy.place)
+        size = sum(files.size_of(segment.log) for segment in files.segments)
+        if size > allowance.bytes:
+            return replace(copy, is_read=False)
+        allowance.bytes -= size
+        ends = (*copy.bases[1:], copy.end)
+        damage = [
+            Hole(BAD_BATCH, offsets)
+            for segment, end in zip(files.segments, ends, strict=False)
+            for offsets in _damaged_offsets(files, segment, min(end, copy.end))
+        ]
+    except (OSError, SourceError):  # it is gone meanwhile
+        return replace(copy, is_read=False)
+    return replace(copy, holes=tuple(dict.fromkeys((*copy.holes, *damage))))
+
+
+def _damaged_offsets(files: PartitionFiles, segment: SegmentFiles, end: int) -> Iterator[range]:
+    """Yield the offsets before *end* of batches that are damaged, or not found behind damage."""
+    assert files.folder
+    name = os.path.basename(segment.log)
+    position, first = 0, segment.base_offset
+    with suppress(LoadError):
+        for batch in walk(files.folder, name, 0, files.folder.files.get(name, 0), Depth.WHOLE):
+            if batch.base_offset >= end:
+                return
+            if batch.damage:
+                break
+            position, first = batch.end, batch.last_offset + 1
+    if position >= files.folder.files.get(name, 0):
+        return  # what is missing are no bytes, but offsets
+    with files.folder.open(name) as log:
+        for part in salvaged(log, position):
+            if not isinstance(part, Gap):
+                first = last_offset(part) + 1
+            elif first < (
+                following := min(end if part.next_offset is None else part.next_offset, end)
+            ):
+                yield range(first, following)
 
 
 def _gaps(copy: PartitionCopy, bases: Collection[int]) -> Iterator[Hole]:

@@ -56,6 +56,7 @@ class PartitionCopy:
         is_loaded: whether a start takes it; its broker cannot serve another one.
         was_clean: whether its log directory was stopped in order.
         is_packed: whether it is in an archive.
+        is_read: whether its checksums were computed, where it may be the source of a copy.
     """
 
     broker: int
@@ -80,6 +81,7 @@ class PartitionCopy:
     is_loaded: bool = True
     was_clean: bool = True
     is_packed: bool = False
+    is_read: bool = True
 
     def __str__(self) -> str:
         high_watermark = self.high_watermark
@@ -127,14 +129,31 @@ class PartitionCopy:
         ]
 
 
-def newest_of(copies: Iterable[PartitionCopy], leaders: Collection[int] = ()) -> PartitionCopy:
-    """Return the copy of the highest rank; of equal ones that of a leader, or the lowest broker.
+def newest_of(
+    copies: Iterable[PartitionCopy],
+    leaders: Collection[int] = (),
+    damaged: Collection[int] = (),
+) -> PartitionCopy:
+    """Return the copy of the highest rank, from which others of its partition are replaced.
+
+    Of equal ones that is a sound one, then one that a start takes, then that of a leader, and of
+    the lowest broker.
 
     Args:
         copies: of one partition.
         leaders: the brokers that may lead it.
+        damaged: the brokers whose copies have something wrong that is no hole.
     """
-    return max(copies, key=lambda copy: (*copy.rank, copy.broker in leaders, -copy.broker))
+    return max(
+        copies,
+        key=lambda copy: (
+            *copy.rank,
+            copy.broker not in damaged,
+            copy.is_loaded,
+            copy.broker in leaders,
+            -copy.broker,
+        ),
+    )
 
 
 def more_complete(copy: PartitionCopy, copies: Iterable[PartitionCopy]) -> list[PartitionCopy]:

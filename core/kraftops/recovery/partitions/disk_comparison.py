@@ -54,7 +54,6 @@ from kraftops.recovery.partitions.copies import (
     MISSING_START,
     PartitionCopy,
     more_complete,
-    newest_of,
 )
 from kraftops.recovery.partitions.disk import (
     BrokerDisk,
@@ -69,7 +68,7 @@ from kraftops.recovery.partitions.losses import (
     losses,
     partly_read,
 )
-from kraftops.recovery.partitions.start_order import WHILE_STOPPED, replacement, start_order
+from kraftops.recovery.partitions.start_order import start_order
 from kraftops.recovery.refusal import RecoveryRefused
 from kraftops.server.log_directory import LogDirectory
 from kraftops.server.partition_files import deleted_segments, partition_files
@@ -134,12 +133,15 @@ def compare_disks(sources: Sequence[LogSource], *, is_deep: bool = False) -> Com
     ]
     order = start_order([broker.broker for broker in table.brokers], lost, has_elr=has_elr)
     ranks = {broker: rank for rank, broker in enumerate(order or ())}
-    return replace(
+    table = replace(
         table,
         brokers=tuple(sorted(table.brokers, key=lambda broker: ranks.get(broker.broker, 0))),
         has_order=order is not None,
         metadata_log=newest.name if newest else None,
         losses=lost,
+    )
+    return replace(
+        table,
         findings=worst_first(
             agreed(
                 [
@@ -237,11 +239,9 @@ def _incomplete(table: Comparison) -> Iterator[Finding]:
             text = f"{copy.name}: broker {copy.broker} {lacks} {span_text}"
             cure = Cure("leave its directory where it is, and restore it from a backup")
             if others:
-                best = newest_of(others)
-                cure = replacement(best, [copy.broker], [copy, best])
+                cure = table.keeping(copy.name)
                 brokers = named("broker", sorted(other.broker for other in others))
                 text += f", which {brokers} {'has' if len(others) == 1 else 'have'}"
-                cure = cure._replace(text=f"{WHILE_STOPPED}, {cure.text}")
             elif beside := deleted_segments(
                 partition_files(copy.place), [(offsets.start, offsets.stop - 1)]
             ):

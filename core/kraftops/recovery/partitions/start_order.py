@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from kraftops.display.sizes import named
 from kraftops.fileio.mounts import is_directory
@@ -62,11 +62,15 @@ def best_copies(losses: Iterable[PartitionLoss]) -> list[tuple[PartitionCopy, tu
 
 
 def replacement(
-    best: PartitionCopy, leaders: Iterable[int], copies: Iterable[PartitionCopy]
+    best: PartitionCopy,
+    leaders: Iterable[int],
+    copies: Iterable[PartitionCopy],
+    damaged: Collection[int] = (),
 ) -> Cure:
     """Return how the best of all *copies* leads whoever starts first; a refused one serves nobody.
 
-    Commands are for the copies that are on this machine.
+    Copies of *damaged* brokers are replaced though they seem equal. Commands are for the copies
+    that are on this machine, once the best one was read.
     """
     if not best.is_loaded:
         return Cure(
@@ -87,7 +91,9 @@ def replacement(
     brokers = [leader for leader in sorted(leaders) if leader != best.broker]
     targets = [copy for copy in copies if copy.name == best.name and copy.broker in brokers]
     hidden = [copy for copy in targets if copy.hidden_to]
-    whole = [copy.broker for copy in targets if _is_equal(copy, best)]
+    whole = [
+        copy.broker for copy in targets if _is_equal(copy, best) and copy.broker not in damaged
+    ]
     copied = [broker for broker in brokers if broker not in whole]
     steps = []
     here = {copy.broker for copy in targets}
@@ -99,10 +105,14 @@ def replacement(
     if hidden:
         of_brokers = named("broker", [copy.broker for copy in hidden])
         steps.append(f"take {best.name} out of {LOG_START} of {of_brokers}")
-    is_here = not any(copy.is_packed for copy in (best, *targets))
+    text = " and ".join(steps)
+    if any(copy.is_packed for copy in (best, *targets)):
+        return Cure(text)
+    if copied and not best.is_read:
+        check = shlex.join(("kafka-dump-log", "--check", best.place))
+        return Cure(f"{text}, if it is whole: see that first", (check,))
     commands = [_copy_command(best, copy) for copy in targets if copy.broker in copied]
-    commands += map(_reveal_command, hidden)
-    return Cure(" and ".join(steps), tuple(commands) if is_here else ())
+    return Cure(text, (*commands, *map(_reveal_command, hidden)))
 
 
 def _has_unknown_end(copy: PartitionCopy) -> bool:
