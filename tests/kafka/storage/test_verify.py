@@ -125,6 +125,7 @@ ELSEWHERE = {
     "missing-end": "tests/core/image/verify/test_loading.py",
     "missing-start": "tests/core/dump/check/test_starts.py",
     "misspelt-key": "tests/core/storage/verify/test_release.py",
+    "no-producers": "tests/core/image/verify/test_loading.py",
     "no-remote-manager": "tests/kafka/storage/test_release_trials.py",
     "not-foretold": "tests/core/image/verify/test_loading.py",
     "not-writable": "test_directory_that_cannot_be_written_is_found",

@@ -151,13 +151,17 @@ def _loading_findings(
             is_losing = (
                 is_lacking or is_hiding or _loses(start, files, directory, has_start=has_start)
             )
-            if is_kept and is_losing:
-                allowance.bytes -= size
+            total = sum(files.size_of(segment.log) for segment in files.segments)
+            # A check reads all of it for producer ids.
+            is_forgetting = directory.plan.was_clean and not files.snapshots
+            is_forgetting = is_whole and is_forgetting and 0 < total <= allowance.bytes
+            if is_kept and (is_losing or is_forgetting):
+                allowance.bytes -= total if is_forgetting else size
                 check = check_partition(path, directory, surroundings)
                 losses = [
                     finding
                     for finding in check.findings
-                    if (finding.severity is Severity.LOSS or _is_of_checkpoint(finding))
+                    if (finding.severity is Severity.LOSS or _is_told(finding))
                     and finding.code != NO_TOPIC_ID  # the assignments tell that one
                     and (is_whole or finding.code != "missing-start")
                 ]
@@ -272,8 +276,8 @@ def _lacks_records(files: PartitionFiles, settings: TopicSettings) -> bool:
     return not is_compacted and any(is_cut_short(files, segment) for segment in files.segments[:-1])
 
 
-def _is_of_checkpoint(finding: Finding) -> bool:
-    return finding.code == "checkpoint-differs" and finding.is_severe
+def _is_told(finding: Finding) -> bool:
+    return finding.code in ("checkpoint-differs", "no-producers") and finding.is_severe
 
 
 def _hides_start(start: Start, directory: LogDirectory) -> bool:

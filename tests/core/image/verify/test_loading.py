@@ -136,6 +136,20 @@ def test_end_before_its_producer_snapshot_is_a_loss(broker: Path) -> None:
     assert "offsets 72 to 89 are lost" in finding.text
 
 
+def test_producers_that_a_start_after_a_clean_stop_forgets_are_a_risk(broker: Path) -> None:
+    for snapshot in (broker / "d2/txn-0").glob("*.snapshot"):
+        snapshot.unlink()
+
+    (finding,) = found(broker)
+
+    assert (finding.code, finding.severity) == ("no-producers", Severity.RISK)
+    assert finding.place.partition_name == "txn-0"
+    assert finding.commands == ("rm d2/.kafka_cleanshutdown",)
+    assert found(broker, most_bytes=100) == []
+    (broker / "d2/.kafka_cleanshutdown").unlink()
+    assert found(broker) == []
+
+
 def test_empty_segment_before_others_is_a_loss(broker: Path) -> None:
     (broker / "d2/plain-0" / f"{9:020}.log").write_bytes(b"")
 
