@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -10,6 +9,7 @@ from dataclasses import replace
 
 from kraftops.checkup.disk_checks import kept_from_retention
 from kraftops.checkup.examination import Examination
+from kraftops.display import quoting
 from kraftops.errors import KraftopsError
 from kraftops.findings.catalogue import code_of_cure
 from kraftops.findings.finding import Cure, Evidence, Finding, Place, Severity
@@ -31,7 +31,7 @@ def copies(examination: Examination) -> Iterator[Finding]:
         return
     sources = examination.compared_sources
     names = dict.fromkeys(source.archive or source.name for source in sources)
-    command = shlex.join(("kafka-storage", "compare", *names))
+    command = quoting.join(("kafka-storage", "compare", *names))
     of_content = [finding for finding in table.findings if finding.code == CONTENT_DIFFERS]
     yield from (replace(finding, commands=(command, *finding.commands)) for finding in of_content)
     yield from (finding for finding in table.findings if finding.code in BY_COMPARISON)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import shlex
 
+from kraftops.display import quoting
 from kraftops.display.sizes import size_text
 from kraftops.fileio.directories import existing_parent, owner_of
 
@@ -21,7 +21,7 @@ def new_folder(directory: str, name: str) -> str:
 
     Each command has its own: what an earlier one put there under the same name stays.
     """
-    return f'"$(mktemp -d {shlex.quote(os.path.join(aside_of(directory), name))}.XXXXXX)"'
+    return f'"$(mktemp -d {quoting.quote_path(os.path.join(aside_of(directory), name))}.XXXXXX)"'
 
 
 def lacking_room(directory: str, source: str, *, is_copied: bool) -> str | None:
@@ -55,7 +55,6 @@ def given_to_owner(place: str, directory: str, source: str | None = None) -> str
 
 def aside_command(directory: str, name: str) -> str:
     """Return the command that moves something in a log directory beside it."""
-    place = shlex.quote(os.path.join(directory, name))
-    return (
-        f"mkdir -p {shlex.quote(aside_of(directory))} && mv {place} {new_folder(directory, name)}"
-    )
+    place = quoting.quote_path(os.path.join(directory, name))
+    aside = quoting.quote_path(aside_of(directory))
+    return f"mkdir -p {aside} && mv {place} {new_folder(directory, name)}"

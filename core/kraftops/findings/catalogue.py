@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import shlex
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from types import MappingProxyType
 
+from kraftops.display import quoting
 from kraftops.fileio.packaged import packaged_text
 from kraftops.findings.aside import aside_of, lacking_room, new_folder
 from kraftops.findings.finding import Finding, Place, Severity
@@ -82,7 +82,7 @@ def usual_finding(code: str, text: str, place: Place, **values: object) -> Findi
     """
     row = catalogue()[code]
     quoted = {
-        name: shlex.join(map(str, value if isinstance(value, tuple) else (value,)))
+        name: quoting.join(map(str, value if isinstance(value, tuple) else (value,)))
         for name, value in values.items()
     }
     commands = tuple(command.format_map(quoted) for command in row.commands)
@@ -117,7 +117,7 @@ def with_cure(finding: Finding, partition: str) -> Finding:
         "directory": place.directory,
         "aside": aside_of(place.directory),
     }
-    quoted = {name: shlex.quote(path) for name, path in paths.items()}
+    quoted = {name: quoting.quote_path(path) for name, path in paths.items()}
     quoted["kept"] = new_folder(place.directory, os.path.basename(partition or place.path))
     commands = tuple(command.format_map(quoted) for command in row.commands)
     cure = finding.cure or row.cure

@@ -6,12 +6,12 @@ The rules for files of an interrupted compaction are those of Kafka's `LogLoader
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
+from kraftops.display import quoting
 from kraftops.errors import DecodeError, SourceError, UsageError
 from kraftops.fileio.mounts import status_of
 from kraftops.fileio.reading import read_small
@@ -158,7 +158,7 @@ def deleted_segments(files: PartitionFiles, spans: Iterable[tuple[int, int]]) ->
     }
     if not offsets:
         return None
-    directory = shlex.quote(os.path.join(files.path, ""))
+    directory = quoting.quote_path(os.path.join(files.path, ""))
     moves = [
         f"mv {directory}{old} {directory}{name}"
         for name, old in renamed

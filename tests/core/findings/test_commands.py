@@ -171,3 +171,23 @@ def test_index_is_moved_on_a_full_disk_too(tmp_path: Path, monkeypatch: pytest.M
     assert all(
         finding.commands for finding in severe(made("index-differs", tmp_path), "index-differs")
     )
+
+
+@pytest.mark.parametrize("name", ["-data", "a\nb", "~", "$HOME 'x'"])
+def test_commands_reach_log_directories_of_any_name(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made("bad-batch", tmp_path).rename(tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    checks, _ = check_directories(CheckRequest([name]))
+
+    (command,) = {
+        command
+        for check in checks
+        for finding in check.findings
+        if finding.code == "bad-batch"
+        for command in finding.commands
+    }
+    subprocess.run(["sh", "-c", command], check=True)
+
+    assert list((tmp_path / f"{name}.aside").glob("*/*/*.log"))

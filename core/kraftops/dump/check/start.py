@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from kraftops.display import quoting
 from kraftops.display.sizes import NAMES_IN_LINE, first_names, many
 from kraftops.dump.check.findings import Loss, losses_in, lost_text, stake_of
 from kraftops.dump.check.log_walk import LogSpan, Recovery
@@ -238,7 +238,7 @@ def recovering_cure(
     return Cure(
         "remove the clean shutdown marker, so that the start recovers the log: it then ends at"
         f" offset {recovered.end_offset}",
-        (f"rm {shlex.quote(os.path.join(directory.path, load_plan.CLEAN_SHUTDOWN))}",),
+        (f"rm {quoting.quote_path(os.path.join(directory.path, load_plan.CLEAN_SHUTDOWN))}",),
     )
 
 
@@ -355,7 +355,7 @@ def server_findings(
         cure = Cure("move one of them away, with the broker stopped: keep that with the higher end")
         if identity_of(path) == identity_of(first.path):
             link = path if os.path.islink(path) else first.path
-            command = shlex.join(("rm", link))
+            command = f"rm {quoting.quote_path(link)}"
             cure = Cure("remove the symbolic link: its data stays in the other place", (command,))
         elif (data := partition_data_of(path)) == partition_data_of(first.path):
             text = f"both have {data}: with the broker stopped, move this one away"

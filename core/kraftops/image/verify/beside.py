@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from kraftops.display import quoting
 from kraftops.engine.metadata_state import PartitionKey
 from kraftops.fileio.mounts import is_file
 from kraftops.findings.aside import aside_command, given_to_owner
@@ -84,7 +84,7 @@ def with_directory(finding: Finding, path: str | None) -> Finding:
         cure=f"give {old} its name {name} again",
         commands=(
             *([aside_command(directory, name)] if is_file(place) else ()),
-            shlex.join(("mv", path, place)),
+            f"mv {quoting.quote_path(path)} {quoting.quote_path(place)}",
         ),
         evidence=(Evidence(path, "it has the id of the topic"),),
     )
@@ -115,12 +115,12 @@ def _with_strays(findings: Sequence[Finding]) -> list[Finding]:
 
 def _moved_back(missing: Finding, stray: Finding) -> Finding:
     broker, path = stray.place.node, stray.place.path
-    place, own = missing.place.path, missing.place.directory or ""
+    place, own = quoting.quote_path(missing.place.path), missing.place.directory or ""
     return replace(
         missing,
         text=f"{missing.text}; its records are on broker {broker}, which sets them aside",
         cure=f"while both brokers are stopped, move it back from broker {broker}",
-        commands=(shlex.join(("mv", path, place)) + given_to_owner(shlex.quote(place), own, path),),
+        commands=(f"mv {quoting.quote_path(path)} {place}{given_to_owner(place, own, path)}",),
         evidence=(Evidence(path, stray.text),),
     )
 

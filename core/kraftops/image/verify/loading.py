@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import errno
 import os
-import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from kraftops.display import quoting
 from kraftops.display.sizes import many, size_text
 from kraftops.dump.check.partition import check_partition
 from kraftops.dump.check.start import (
@@ -186,7 +186,7 @@ def _loading_findings(
             Place(node=node.config.node_id, file=node.config.path),
             "check the log directories to be sure",
             tuple(
-                f"kafka-dump-log --check {shlex.quote(directory.java_path)}"
+                f"kafka-dump-log --check {quoting.quote_path(directory.java_path)}"
                 for directory in node.data_directories
             ),
         )

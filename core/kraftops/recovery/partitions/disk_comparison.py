@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from kraftops.display import quoting
 from kraftops.display.sizes import first_names, named
 from kraftops.dump.check.findings import offsets_text
 from kraftops.engine.metadata_state import PartitionKey, PartitionState
@@ -221,7 +221,7 @@ def _other_content(table: Comparison) -> Iterator[Finding]:
             "copy neither over the other, and start none of these brokers before it is known which "
             "is right: if directories of partitions were exchanged, exchange them again",
             tuple(
-                shlex.join(("kraftops", "dump-log", side[0].copy.place, "--limit", "3"))
+                quoting.join(("kraftops", "dump-log", side[0].copy.place, "--limit", "3"))
                 for side in (other, like_newest)
             ),
             tuple(Evidence(compared.copy.place, str(compared.copy)) for compared in copies),

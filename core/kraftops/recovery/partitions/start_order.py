@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 
+from kraftops.display import quoting
 from kraftops.display.sizes import named
 from kraftops.fileio.mounts import is_directory
 from kraftops.findings.aside import aside_of, given_to_owner, new_folder
@@ -130,9 +130,9 @@ def _reveal_command(copy: PartitionCopy) -> str:
     path = os.path.join(os.path.dirname(copy.place), LOG_START)
     line = f"{copy.topic} {copy.number} {copy.hidden_to}"
     program = f'NR == 2 {{ $0 = $0 - 1 }} $0 != "{line}"'  # the second line counts the others
-    old, new = shlex.quote(path), shlex.quote(f"{path}.new")
+    old, new = quoting.quote_path(path), quoting.quote_path(f"{path}.new")
     # A copy that is written over keeps owner and mode.
-    return f"cp -p {old} {new} && awk {shlex.quote(program)} {old} > {new} && mv {new} {old}"
+    return f"cp -p {old} {new} && awk {quoting.quote(program)} {old} > {new} && mv {new} {old}"
 
 
 def _copy_command(best: PartitionCopy, target: PartitionCopy) -> str:
@@ -142,13 +142,13 @@ def _copy_command(best: PartitionCopy, target: PartitionCopy) -> str:
     torn: only a start without the marker cuts that off.
     """
     directory, name = os.path.split(target.place)
-    aside, folder = shlex.quote(aside_of(directory)), new_folder(directory, name)
-    source, place = shlex.quote(f"{best.place}/."), shlex.quote(target.place)
+    aside, folder = quoting.quote_path(aside_of(directory)), new_folder(directory, name)
+    source, place = quoting.quote_path(f"{best.place}/."), quoting.quote_path(target.place)
     end = given_to_owner('"$kept/new"', directory, best.place)
     steps = [f"mkdir -p {aside}", f"kept={folder}", f'cp -aL {source} "$kept/new"{end}']
     is_there = not target.is_missing or is_directory(target.place)
     steps += [f'mv {place} "$kept"'] if is_there else []
     steps.append(f'mv "$kept/new" {place}')
     if not best.was_clean:
-        steps.append(f"rm -f {shlex.quote(os.path.join(directory, CLEAN_SHUTDOWN))}")
+        steps.append(f"rm -f {quoting.quote_path(os.path.join(directory, CLEAN_SHUTDOWN))}")
     return " && ".join(steps)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
+from kraftops.display import quoting
 from kraftops.findings.finding import (
     Cure,
     Finding,
@@ -176,7 +176,7 @@ def _id_findings(
         if is_reserved(meta.directory_id):
             problem = f"its directory id {directory_id} is a reserved one"
             cure = f"take directory.id out of {directory.meta_path}: a server makes a new one"
-            command = f"sed -i '/^directory.id=/d' {shlex.quote(directory.meta_path)}"
+            command = f"sed -i '/^directory.id=/d' {quoting.quote_path(directory.meta_path)}"
             yield stop_finding("reserved-directory-id", problem, directory.place, cure, (command,))
         first = paths.setdefault(meta.directory_id, path)
         if first != path:

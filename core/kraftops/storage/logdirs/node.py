@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from kraftops.display import quoting
 from kraftops.fileio.mounts import archive_of
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.memory import USUAL, Budget
@@ -155,7 +155,7 @@ def recover_command(node: Node, nodes: Sequence[Node], *arguments: str) -> str:
         copies = dict.fromkeys(map(_copy_name, (node, *nodes)))
         command = ["kafka-storage", "recover-plan"]
         command += [word for name in copies for word in ("--from", name)]
-        return shlex.join([*command, "--voters", str(node.config.node_id), "--output", "plan"])
+        return quoting.join([*command, "--voters", str(node.config.node_id), "--output", "plan"])
     command = ["kafka-storage", "recover", "-c", node.config.path]
     for other in nodes:
         if other is node:
@@ -170,7 +170,7 @@ def recover_command(node: Node, nodes: Sequence[Node], *arguments: str) -> str:
             paths.insert(0, os.path.join(other.metadata.path, METADATA_PARTITION))
         for path in paths:
             command += ["--from", path]
-    return shlex.join([*command, *arguments])
+    return quoting.join([*command, *arguments])
 
 
 def _copy_name(node: Node) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 from collections.abc import Iterable
 
+from kraftops.display import quoting
 from kraftops.findings.aside import given_to_owner
 from kraftops.findings.finding import Cure
 from kraftops.uuids import to_text
@@ -38,7 +38,7 @@ def format_cure(text: str, config: str, cluster_id: str | None, *options: str) -
     if (safe_id := safe_cluster_id(cluster_id)) is None:
         command = " ".join(["kafka-storage format", *options])
         return Cure(f"{text} ({command}): {_SOURCE_OF_ID.format(option='-t')}")
-    command = f"kafka-storage format -c {shlex.quote(config)} {cluster_id_argument(safe_id)}"
+    command = f"kafka-storage format -c {quoting.quote_path(config)} {cluster_id_argument(safe_id)}"
     return Cure(text, (" ".join([command, *options]),))
 
 
@@ -65,10 +65,10 @@ def meta_lines(node_id: int, cluster_id: str | None, directory_id: bytes | None)
 
 
 def write_command(path: str, lines: Iterable[str]) -> str:
-    place = shlex.quote(path)
+    place = quoting.quote_path(path)
     end = given_to_owner(place, os.path.dirname(path))
-    return f"printf '%s\\n' {shlex.join(lines)} > {place}{end}"
+    return f"printf '%s\\n' {quoting.join(lines)} > {place}{end}"
 
 
 def _rewrite(config: str) -> str:
-    return f"kafka-storage rewrite -c {shlex.quote(config)}"
+    return f"kafka-storage rewrite -c {quoting.quote_path(config)}"

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from kraftops.display import quoting
 from kraftops.display.sizes import NAMES_IN_LINE, first_names, many, named
 from kraftops.findings.finding import Cure
 from kraftops.server.log_directory import LogDirectory
@@ -51,7 +51,7 @@ def format_advice(
     """Return the cure of an unformatted directory: a command only where it loses nothing."""
     if point := _unmounted(directory.path):
         text = f"mount its disk: {_TABLE} has one for {point}, where nothing is mounted"
-        return Cure(text, (shlex.join(("mount", point)),))
+        return Cure(text, (quoting.join(("mount", point)),))
     if not directory.exists and (hint := right_path(node.config, directory.path)):
         return Cure(hint)  # On a wrong path a broker begins with empty partitions, which may lead.
     cure = _obstacle(node, directory, evidence)
@@ -139,7 +139,7 @@ def identity_obstacle(node: Node, nodes: Sequence[Node]) -> Cure | None:
         "do not write it yet: if the cluster was recovered without this node, its old voters would "
         f"be a second quorum; name the configurations of {others}, too, to be told what to write; "
         "where a quorum runs, see who votes",
-        (shlex.join(["kafka-cluster", "controllers", "-C", servers]),),
+        (quoting.join(["kafka-cluster", "controllers", "-C", servers]),),
     )
 
 

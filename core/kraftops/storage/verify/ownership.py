@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import shlex
 import stat
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 
+from kraftops.display import quoting
 from kraftops.display.sizes import NAMES_IN_LINE, first_names, many
 from kraftops.fileio.directories import Owner
 from kraftops.fileio.mounts import names_in
@@ -46,7 +46,7 @@ def owner_findings(node: Node) -> Iterator[Finding]:
             continue
         is_foreign = any(files[path].st_uid != user for path in closed)
         # A log directory, or that of a partition, may be a link: -L follows it.
-        place = shlex.quote(os.path.join(directory.path, ""))
+        place = quoting.quote_path(os.path.join(directory.path, ""))
         is_shut = any(not _may(files[path].st_mode >> 6, path, files[path]) for path in closed)
         commands = [f"chown -RL {user}:{group} {place}"] if is_foreign else []
         commands += [f"find -L {place} ! -type l -exec chmod u+rwX {{}} +"] if is_shut else []
