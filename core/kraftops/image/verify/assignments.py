@@ -159,7 +159,8 @@ def _assignment_findings(
                 and f"{topic.name}-{partition.number}" not in names
             )
             is_here = not partition.is_renamed or _is_taken(partition, image, owner)
-            if noted_id is None and not partition.is_renamed and is_short(partition, directory):
+            is_unnamed = noted_id is None and not partition.is_renamed
+            if is_unnamed and not is_forbidden(partition.path) and is_short(partition, directory):
                 remains[partition.topic, partition.number] = partition
                 is_here = topic_id is None
             if topic_id and is_here and not is_lost:

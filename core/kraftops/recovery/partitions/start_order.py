@@ -109,7 +109,7 @@ def replacement(
     if any(copy.is_packed for copy in (best, *targets)):
         return Cure(text)
     if copied and not best.is_read:
-        check = shlex.join(("kafka-dump-log", "--check", best.place))
+        check = quoting.join(("kafka-dump-log", "--check", best.place))
         return Cure(f"{text}, if it is whole: see that first", (check,))
     commands = [_copy_command(best, copy) for copy in targets if copy.broker in copied]
     return Cure(text, (*commands, *map(_reveal_command, hidden)))
