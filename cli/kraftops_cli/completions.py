@@ -1,7 +1,5 @@
 """`kraftops completions`: put the completions of a shell where this user's shell looks for them."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """`kraftops coordinator-partition`: where a group or a transaction is kept."""
 
-from __future__ import annotations
-
 import os
 
 import click

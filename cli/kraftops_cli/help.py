@@ -1,7 +1,5 @@
 """`kraftops help`: the help of a command, or a chapter of the manual."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import click

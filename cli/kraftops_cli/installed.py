@@ -1,7 +1,5 @@
 """What this install of kraftops is, and what it lacks."""
 
-from __future__ import annotations
-
 import platform
 from collections.abc import Iterator
 

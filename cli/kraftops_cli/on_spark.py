@@ -1,7 +1,5 @@
 """`kraftops spark`: work on logs that are too large for one machine."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 

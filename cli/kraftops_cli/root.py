@@ -1,7 +1,5 @@
 """The command `kraftops`; a subcommand is imported when it is run."""
 
-from __future__ import annotations
-
 import click
 
 from kraftops.errors import CODES

@@ -14,8 +14,6 @@ A public name is imported when it is first used. All of them are in `__init__.py
 is internal.
 """
 
-from __future__ import annotations
-
 from functools import cache
 
 

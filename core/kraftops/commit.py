@@ -1,7 +1,5 @@
 """The commit that this copy of kraftops was built from."""
 
-from __future__ import annotations
-
 import os
 import re
 from functools import cache

@@ -15,8 +15,6 @@ KraftopsError
     └── BatchLimitError  a batch that takes more than is read of one
 """
 
-from __future__ import annotations
-
 import errno
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Self

@@ -1,7 +1,5 @@
 """Bounded cache by bytes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Generic, TypeVar
 

@@ -1,7 +1,5 @@
 """Where this copy of kraftops was installed from, and what to do to have more of it."""
 
-from __future__ import annotations
-
 import os
 import sys
 from dataclasses import dataclass

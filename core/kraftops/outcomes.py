@@ -1,7 +1,5 @@
 """Outcomes of work on several things, one after another, each reported as it happens."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """URIs among paths: of files on other machines, or on this one."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Variable-length integers: unsigned and zigzag LEB128 (Kafka's `ByteUtils`)."""
 
-from __future__ import annotations
-
 from kraftops.errors import DecodeError, Underflow
 
 

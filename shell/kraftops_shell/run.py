@@ -1,7 +1,5 @@
 """Run of a line: find its command, import and call it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from importlib import import_module
 

@@ -1,7 +1,5 @@
 """Descriptors: whether they are terminals, and how wide."""
 
-from __future__ import annotations
-
 import os
 
 USUAL_WIDTH = 80

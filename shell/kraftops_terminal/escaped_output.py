@@ -1,7 +1,5 @@
 """Output of others to a terminal, escaped on its way."""
 
-from __future__ import annotations
-
 import codecs
 import os
 from threading import Lock

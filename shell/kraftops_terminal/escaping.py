@@ -1,7 +1,5 @@
 """The escaper: strings from data, as they may reach a person."""
 
-from __future__ import annotations
-
 import re
 
 _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}

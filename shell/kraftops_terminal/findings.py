@@ -1,7 +1,5 @@
 """Findings as text: a line each for pipes, and blocks with evidence and cure for a terminal."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from kraftops.findings.finding import Finding, Severity, worst_first

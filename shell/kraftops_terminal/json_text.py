@@ -1,7 +1,5 @@
 """JSON for a terminal: long values indented, with colours on request."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
 

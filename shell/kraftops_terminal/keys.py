@@ -1,7 +1,5 @@
 """Keys: names for the bytes that a terminal sends (ECMA-48, and xterm's sequences of keys)."""
 
-from __future__ import annotations
-
 import re
 from codecs import getincrementaldecoder
 

@@ -1,7 +1,5 @@
 """Pages of live screens about a metadata log: some of its partitions, and its last changes."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from os import PathLike

@@ -1,7 +1,5 @@
 """Progress of work that takes longer than a second: a bar, rates and the time left."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field

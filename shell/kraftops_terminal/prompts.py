@@ -1,7 +1,5 @@
 """Prompts: questions to a person, on standard error."""
 
-from __future__ import annotations
-
 import sys
 
 from kraftops_terminal.descriptors import is_terminal

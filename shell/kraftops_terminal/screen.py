@@ -1,7 +1,5 @@
 """Screen: frames and keys of a terminal, which is left as it was."""
 
-from __future__ import annotations
-
 import os
 import select
 import signal

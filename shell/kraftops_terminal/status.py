@@ -1,7 +1,5 @@
 """Status: lines at the end of standard error that are replaced, and erased before other text."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 from contextlib import suppress

@@ -4,8 +4,6 @@ Text has the terminal's own colour, so that it reads on light and dark backgroun
 states and kinds, and nothing is said by colour alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 STYLES: Mapping[str, str] = {

@@ -1,7 +1,5 @@
 """Widths of text in columns of a terminal, for streams on which rich does not draw."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 

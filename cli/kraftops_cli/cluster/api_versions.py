@@ -1,7 +1,5 @@
 """`kafka-cluster api-versions`: APIs and features of every node (KIP-35), and differences."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Ids of brokers on the command line, and in sentences: one, several, and ranges."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from itertools import groupby

@@ -1,7 +1,5 @@
 """Brokers and their replicas in the image of a cluster's metadata."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from functools import partial

@@ -1,7 +1,5 @@
 """`kafka-cluster cluster-id`: the id of a cluster (KIP-78)."""
 
-from __future__ import annotations
-
 from kraftops.answers.fields import Answer, text
 from kraftops_cli.cluster.options import TargetOptions, subcommand
 from kraftops_cli.cluster.target import cluster_of

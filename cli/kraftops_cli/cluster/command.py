@@ -1,7 +1,5 @@
 """`kafka-cluster`: show and change a running cluster, as Kafka's ClusterTool."""
 
-from __future__ import annotations
-
 import click
 
 from kraftops_cli.syntax.argparse4j import Argparse4j

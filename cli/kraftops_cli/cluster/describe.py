@@ -1,7 +1,5 @@
 """`kafka-cluster describe`: brokers, quorum, features and lag, once or repeatedly."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Description of a cluster: nodes, quorum, features and metadata, as far as they may be seen."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """What `kafka-cluster describe` answers: brokers, quorum, features, counts of partitions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 
 from kraftops.answers.fields import (

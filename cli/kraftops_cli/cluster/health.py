@@ -1,7 +1,5 @@
 """Health of partitions and brokers, from the metadata log or from the answers of brokers."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field

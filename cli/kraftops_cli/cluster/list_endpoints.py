@@ -1,7 +1,5 @@
 """`kafka-cluster list-endpoints`: the nodes of a cluster and their endpoints."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The options of the subcommands of `kafka-cluster`, and their values."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """`kafka-cluster restart`: restart brokers and controllers, while all stays available."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The cluster that the options of a subcommand of `kafka-cluster` name."""
 
-from __future__ import annotations
-
 from kraftops.errors import UsageError
 from kraftops.wire.cluster import ClusterConnections
 from kraftops.wire.net.deadline import Deadline

@@ -1,7 +1,5 @@
 """Check before brokers are unregistered: registered, fenced, and without replicas."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Mapping

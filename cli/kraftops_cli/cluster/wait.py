@@ -1,7 +1,5 @@
 """`kafka-cluster wait`: wait until conditions of a cluster are true, all at one moment."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """`kafka-dump-log`: print segments, snapshots and indexes as Kafka's DumpLogSegments does."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import click

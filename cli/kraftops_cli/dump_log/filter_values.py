@@ -1,7 +1,5 @@
 """The values of the filter options, as a `Filter`."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet

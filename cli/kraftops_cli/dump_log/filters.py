@@ -1,7 +1,5 @@
 """The options of `kafka-dump-log` that filter records."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import click

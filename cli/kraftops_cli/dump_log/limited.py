@@ -1,7 +1,5 @@
 """The first or last records of a dump (`--limit`, `--tail`)."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """The request to read controllers: whether the options make it, and its source."""
 
-from __future__ import annotations
-
 import click
 
 from kraftops.dump.sources.names import Source

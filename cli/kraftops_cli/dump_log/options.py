@@ -1,7 +1,5 @@
 """The options of `kafka-dump-log` and of the commands that are parts of it, and their values."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

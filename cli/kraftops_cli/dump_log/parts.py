@@ -1,7 +1,5 @@
 """Whole dumps: all byte ranges of all sources, in one thread or several."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import partial

@@ -1,7 +1,5 @@
 """The plan of a dump: its sources, query and output, and functions for all modes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace

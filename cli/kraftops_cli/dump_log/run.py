@@ -1,7 +1,5 @@
 """Run a dump of files, in the mode of its plan."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Dumps of the small files of a log directory, one JSON object each."""
 
-from __future__ import annotations
-
 import json
 
 from kraftops.dump.small_files import is_small_file, small_file

@@ -1,7 +1,5 @@
 """`kafka-dump-log --summary`: count what logs hold instead of printing it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace

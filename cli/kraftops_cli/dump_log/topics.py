@@ -1,7 +1,5 @@
 """Topics and groups that a dump names, looked up before it; ids of topics also during it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """`kraftops changes`: what changed in a cluster, by its metadata log."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass

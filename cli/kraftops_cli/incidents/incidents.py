@@ -1,7 +1,5 @@
 """`kraftops incidents`: what happened in a cluster, by cause."""
 
-from __future__ import annotations
-
 from kraftops.timeline.answer import INCIDENT, INCIDENTS
 from kraftops.timeline.incidents import incidents_of
 from kraftops.timeline.rules import RULES

@@ -1,7 +1,5 @@
 """The metadata log and the span of time that a command is about."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

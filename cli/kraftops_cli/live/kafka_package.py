@@ -1,7 +1,5 @@
 """Import of kafka-python's codec without the clients that its packages import."""
 
-from __future__ import annotations
-
 import sys
 from types import ModuleType
 

@@ -1,7 +1,5 @@
 """Options of a command that reads the metadata log of a running cluster instead of files."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from kraftops_cli.syntax.option_fields import names_of, option

@@ -1,7 +1,5 @@
 """The syntax of the metadata shell: options of the tool, and words of its command."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import click

@@ -1,7 +1,5 @@
 """`kafka-metadata-shell`: browse the metadata of a cluster, from its files."""
 
-from __future__ import annotations
-
 import os
 import time
 from dataclasses import dataclass

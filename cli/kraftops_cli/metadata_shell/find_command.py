@@ -1,7 +1,5 @@
 """`kraftops spark find`: `find` of the metadata shell, run by a worker of Spark."""
 
-from __future__ import annotations
-
 import click
 
 from kraftops_cli.metadata_shell.arguments import split_words

@@ -1,7 +1,5 @@
 """A run of the metadata shell: load the image, then run a command or an interactive session."""
 
-from __future__ import annotations
-
 import os
 import time
 from functools import cache, partial

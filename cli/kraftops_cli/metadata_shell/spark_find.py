@@ -1,7 +1,5 @@
 """Driver of `kraftops spark find`: check the words, run find in a worker, and print its lines."""
 
-from __future__ import annotations
-
 import time
 
 from kraftops.display.sizes import size_text

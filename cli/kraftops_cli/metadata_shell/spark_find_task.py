@@ -1,7 +1,5 @@
 """Task of `kraftops spark find`: load the state of a log in a worker, and run find there."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import IO, NamedTuple

@@ -1,7 +1,5 @@
 """`kraftops report`: its options."""
 
-from __future__ import annotations
-
 import click
 
 from kraftops_cli.live.options import LIVE

@@ -1,7 +1,5 @@
 """The options of `kraftops report`, and their values."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import click

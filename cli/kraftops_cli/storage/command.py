@@ -1,7 +1,5 @@
 """`kafka-storage`: make and inspect log directories as Kafka's StorageTool does."""
 
-from __future__ import annotations
-
 import click
 
 from kraftops_cli.syntax.argparse4j import Argparse4j

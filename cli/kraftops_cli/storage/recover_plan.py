@@ -1,7 +1,5 @@
 """`kafka-storage recover-plan`: scripts for all hosts of a cluster that has lost its quorum."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass
 

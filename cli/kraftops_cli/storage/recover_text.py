@@ -1,7 +1,5 @@
 """Text of recoveries and of `kafka-storage compare`: losses, copies, logs, changes, and steps."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import textwrap

@@ -1,7 +1,5 @@
 """Subcommands of `kafka-storage` without directories: UUIDs, releases, features."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from operator import itemgetter

@@ -1,7 +1,5 @@
 """The argument syntax of argparse4j, the parser of Kafka's newer tools."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections import deque

@@ -1,7 +1,5 @@
 """The command classes of all tools: Kafka's argument syntax and our help on top of Click."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys

@@ -1,7 +1,5 @@
 """The options of `kraftops` itself, which every command takes too: version, memory, terminal."""
 
-from __future__ import annotations
-
 import os
 
 import click

@@ -1,7 +1,5 @@
 """Environment variables of all tools, as their manuals have them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from kraftops.memory import VARIABLE

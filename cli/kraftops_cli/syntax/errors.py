@@ -1,7 +1,5 @@
 """The error of arguments that a command's syntax does not allow."""
 
-from __future__ import annotations
-
 import click
 
 

@@ -1,7 +1,5 @@
 """Exit codes of all tools, as their help and manuals have them."""
 
-from __future__ import annotations
-
 EXIT_CODES = {
     0: "done.",
     1: "it could not be done: bad arguments or configuration, nothing readable, no permission.",

@@ -1,7 +1,5 @@
 """The options that a command line has, as against those with defaults."""
 
-from __future__ import annotations
-
 import click
 from click.core import ParameterSource
 

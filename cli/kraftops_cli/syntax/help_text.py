@@ -1,7 +1,5 @@
 """The help of a command as text: its usage, and lines that keep names whole."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 

@@ -1,7 +1,5 @@
 """The argument syntax of jopt-simple, the parser of Kafka's older tools."""
 
-from __future__ import annotations
-
 from collections import deque
 
 import click

@@ -1,7 +1,5 @@
 """A group of commands that are imported only when they are run."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any

@@ -1,7 +1,5 @@
 """The option or command that is meant by a name that does not exist."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 _USUAL_NAMES = {

@@ -1,7 +1,5 @@
 """Options and arguments of a command as fields of the dataclass that takes their values."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, fields, is_dataclass
 from typing import Any

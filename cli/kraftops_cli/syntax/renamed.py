@@ -1,7 +1,5 @@
 """An option that had another name in an earlier release."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Types of option values, checked when the arguments are parsed."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

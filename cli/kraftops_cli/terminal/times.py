@@ -1,7 +1,5 @@
 """Times in options, with the day that a time of day got on standard error."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from kraftops.display.times import iso_time

@@ -1,7 +1,5 @@
 """What `kraftops disk` answers: bytes by topic, partition, directory and broker."""
 
-from __future__ import annotations
-
 from kraftops.answers.fields import Answer, Field, boolean, number, parts, size, text
 from kraftops.disk.why import REPLICA
 from kraftops.display.columns import folded

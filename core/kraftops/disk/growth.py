@@ -1,7 +1,5 @@
 """How fast a log grows, by the times at which its segments were written last."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -4,8 +4,6 @@ It reads the indexes, checkpoints and producer snapshots of the partition; the r
 `UnifiedLog.deletableSegments` and `LogCleanerManager.cleanableOffsets` (4.3.1).
 """
 
-from __future__ import annotations
-
 import os
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The settings of a topic that are in force on a broker, and where each comes from."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Bytes of a part of a disk by what they are for, and sums of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Any, Self

@@ -1,7 +1,5 @@
 """Sums of what log directories hold: by topic, by partition, by directory and by broker."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

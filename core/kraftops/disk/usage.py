@@ -1,7 +1,5 @@
 """What the files of log directories take, by names and `stat` alone: no data is read."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Iterable, Sequence

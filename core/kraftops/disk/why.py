@@ -1,7 +1,5 @@
 """Why nothing is deleted of a partition: all that is needed for it, read from log directories."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Column charts of counts in plain text."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 _BLOCKS = " ▁▂▃▄▅▆▇█"

@@ -1,7 +1,5 @@
 """Columns of a table for people, and their cells, as plain data."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 

@@ -1,7 +1,5 @@
 """The natural order of names: numbers in them count by value, so that 2 is before 10."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

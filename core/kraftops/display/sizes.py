@@ -1,7 +1,5 @@
 """Numbers and sizes as people read them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 

@@ -1,7 +1,5 @@
 """Times as people and programs read them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 DAY_MS = 86_400_000

@@ -1,7 +1,5 @@
 """The contract of a count: the selected records of batches, as numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol

@@ -1,7 +1,5 @@
 """The index of a batch of metadata records: their types, and the partitions that they change."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 RANGE_BITS = 13

@@ -4,8 +4,6 @@
 `kraftops.records`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from functools import cache, lru_cache
 from typing import Any, TypeVar, TypeVarTuple, cast

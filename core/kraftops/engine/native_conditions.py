@@ -1,7 +1,5 @@
 """Conditions as the compiled engine takes them: tuples that begin with a name."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The rules of the compiled fold: the operation of each record, and the fields that it takes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from typing import Any

@@ -9,8 +9,6 @@ offset and sequence, of one with the append time the timestamp, of one without c
 are not read, and not even inflated.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum

@@ -4,8 +4,6 @@ Times are in ms since the epoch. The clock of a timeline never goes back: a reco
 time, or with an impossible one, counts at the time of the record before it.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from kraftops.engine.metadata_state import EntryChange

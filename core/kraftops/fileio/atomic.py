@@ -1,7 +1,5 @@
 """Files written whole or not at all: a temporary file, fsync, rename, fsync of the directory."""
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """Directories: make them, sync them, and give new files to their owner."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress

@@ -1,7 +1,5 @@
 """Output of a command: a file written whole or not at all, a device, or a descriptor."""
 
-from __future__ import annotations
-
 import os
 import re
 import stat

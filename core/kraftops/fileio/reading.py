@@ -1,7 +1,5 @@
 """Files that people write, read whole up to a size that none of them has."""
 
-from __future__ import annotations
-
 import errno
 import os
 import stat

@@ -1,7 +1,5 @@
 """Output to a file descriptor, in blocks large enough for a system call each."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 

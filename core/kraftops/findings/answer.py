@@ -1,7 +1,5 @@
 """The fields of a finding, in every answer that has findings."""
 
-from __future__ import annotations
-
 from kraftops.answers.fields import Field, boolean, number, parts, size, text, texts, time
 from kraftops.findings.finding import Severity
 

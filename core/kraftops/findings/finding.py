@@ -3,8 +3,6 @@
 An error (`kraftops.errors`) is something wrong with the request.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace

@@ -4,8 +4,6 @@ The fold watches the entries that the node shows, and the node's leaves are read
 record that changed one of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple, Protocol

@@ -1,7 +1,5 @@
 """Base64 as `java.util.Base64` decodes it, with its messages."""
 
-from __future__ import annotations
-
 from binascii import a2b_base64
 
 from kraftops.errors import DecodeError

@@ -1,7 +1,5 @@
 """Dates as Java prints them."""
 
-from __future__ import annotations
-
 import time
 
 _YEAR_2000 = 946_684_800_000  # ms

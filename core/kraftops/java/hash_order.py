@@ -1,7 +1,5 @@
 """Order of Java's and Scala's hash tables, in which Kafka lists names and reports errors."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 

@@ -1,7 +1,5 @@
 """Hosts by Java's rules: the text of an address, and checks of commons-validator."""
 
-from __future__ import annotations
-
 import re
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """Numbers by Java's rules: parsed from text, shown as text, and cut to their bits."""
 
-from __future__ import annotations
-
 import math
 import re
 

@@ -1,7 +1,5 @@
 """Files of properties, read and written as by `java.util.Properties`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Text by Java's rules: decoded UTF-8, JSON strings (Jackson), paths, order, and hashes."""
 
-from __future__ import annotations
-
 import codecs
 import re
 from collections.abc import Iterable

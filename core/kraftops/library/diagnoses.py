@@ -1,7 +1,5 @@
 """What is wrong with nodes and their disks, as `kraftops doctor` says it."""
 
-from __future__ import annotations
-
 import os
 import time
 from dataclasses import dataclass

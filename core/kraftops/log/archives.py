@@ -3,8 +3,6 @@
 A damaged archive yields all bytes before the damage.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, Protocol
 

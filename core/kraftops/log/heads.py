@@ -1,7 +1,5 @@
 """Heads of batches: their places, offsets and epochs, without reading records."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from struct import Struct
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The files of a directory for several readers in turn: a small one is read once."""
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Read the batches of a source, in large blocks and never all of it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from enum import Enum
 from struct import Struct

@@ -1,7 +1,5 @@
 """Blocks of zeros, as preallocated files have them."""
 
-from __future__ import annotations
-
 _ZEROS = bytes(1 << 16)
 
 

@@ -3,8 +3,6 @@
 The compiled engine releases Python's lock while it works, so that threads use all cores.
 """
 
-from __future__ import annotations
-
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator

@@ -1,7 +1,5 @@
 """Iteration in a thread: it asks for later items while the caller works on earlier ones."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress

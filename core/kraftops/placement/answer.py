@@ -1,7 +1,5 @@
 """The fields by which answers name a partition."""
 
-from __future__ import annotations
-
 from kraftops.answers.fields import number, text
 from kraftops.display.columns import folded
 

@@ -1,7 +1,5 @@
 """Conditions of a cluster that can be waited for, as `broker=103:fenced`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from functools import partial

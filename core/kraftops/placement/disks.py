@@ -3,8 +3,6 @@
 Kafka places a whole partition in one directory, so room is a question of each directory.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Effects of a plan: replicas and bytes of brokers and directories before and after, and copies."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Leaders: replica lists in another order, so that brokers lead nothing, or lead again."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple

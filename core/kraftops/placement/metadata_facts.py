@@ -1,7 +1,5 @@
 """Facts of the metadata log about brokers and partitions: since when, and who led them last."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import partial

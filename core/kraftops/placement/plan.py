@@ -1,7 +1,5 @@
 """Plans: the replica lists that partitions get, so that brokers are emptied or loads are even."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Problems of partitions by their causes: what is offline or lacks replicas, and why."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field

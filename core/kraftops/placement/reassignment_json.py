@@ -3,8 +3,6 @@
 Beside Kafka's fields, a partition has `previous`, its replicas before: Kafka's tool ignores it.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping

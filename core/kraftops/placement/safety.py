@@ -1,7 +1,5 @@
 """Safety of a stop: the partitions that a stop of brokers takes under min ISR, or offline."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 

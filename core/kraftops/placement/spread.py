@@ -4,8 +4,6 @@ Three rules, in this order: the replicas of a partition keep to as many racks as
 have about the same bytes; no broker has two replicas more than another that could take one of them.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 

@@ -1,7 +1,5 @@
 """The formats of a dump's output: Kafka's text, and rows as JSON, CSV or columns."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from kraftops.query.row import COLUMNS

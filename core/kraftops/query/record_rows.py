@@ -1,7 +1,5 @@
 """Make rows of records and of damage."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from kraftops.log import batch as v2

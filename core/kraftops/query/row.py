@@ -1,7 +1,5 @@
 """The row: one record as people and tables see it, the same in JSON, CSV, Parquet and Spark."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 DAMAGE = "damage"

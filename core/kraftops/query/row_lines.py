@@ -3,8 +3,6 @@
 All columns come in their order; in CSV a null is empty.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import re

@@ -1,7 +1,5 @@
 """Conditions in a filter: checked, and turned into its other parts where these suffice."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """What `kafka-cluster operations` answers: who changes a cluster, how far, and what holds it up."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from kraftops.answers.fields import (

@@ -4,8 +4,6 @@ Each round looks at the cluster, decides by what it sees, and acts. Nothing else
 that the next run goes on after a kill at any moment.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

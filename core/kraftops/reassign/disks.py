@@ -1,7 +1,5 @@
 """Log directories of running brokers: asked for, checked for room, and asked for by name."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 

@@ -1,7 +1,5 @@
 """Emptying of a log directory: its replicas move into others of the same broker (KIP-113)."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace

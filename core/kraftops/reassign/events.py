@@ -1,7 +1,5 @@
 """Events of a change that takes many steps, as they are told to a caller."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 

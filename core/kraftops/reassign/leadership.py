@@ -1,7 +1,5 @@
 """Leaders moved away from brokers, or back, by the order of replica lists and elections."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Min ISR of topics: their own, else the brokers' default, else what the user says."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 from kraftops.engine.timeline_contract import MIN_ISR

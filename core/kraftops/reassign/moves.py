@@ -1,7 +1,5 @@
 """Moves of replicas through a window: when some have ended, the next ones are decided and begun."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass

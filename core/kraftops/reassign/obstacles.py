@@ -1,7 +1,5 @@
 """Why reassignments in flight do not move."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple

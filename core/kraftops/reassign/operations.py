@@ -1,7 +1,5 @@
 """Operations that are under way: ours by their marks, those of others by what they change."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -3,8 +3,6 @@
 A setting without a mark of ours is another's: it is not removed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 
 from kraftops.errors import AnswerError

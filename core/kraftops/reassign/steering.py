@@ -1,7 +1,5 @@
 """Operations cancelled, or followed to their end, by anybody."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 

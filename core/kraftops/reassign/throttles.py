@@ -6,8 +6,6 @@ others: so list entries of marked brokers are ours, and where a broker is marked
 brokers that are down and cannot be asked.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The window of moves in flight: which ones come next when others have ended."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict, deque
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Control records: transaction markers and KRaft's records (Kafka's `ControlRecordType`)."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from kraftops.errors import DecodeError, Underflow

@@ -3,8 +3,6 @@
 Importing this module loads no decoder and no message table.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 METADATA = "metadata"

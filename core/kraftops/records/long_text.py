@@ -1,7 +1,5 @@
 """Texts of long keys and values, made piece by piece."""
 
-from __future__ import annotations
-
 from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterator
 from typing import Self

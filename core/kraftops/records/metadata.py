@@ -3,8 +3,6 @@
 The texts are from Kafka's `DumpLogSegments` and `MetadataRecordSerde`.
 """
 
-from __future__ import annotations
-
 from kraftops.errors import DecodeError
 from kraftops.records.dialects import KAFKA_DIALECT, Dialect, dialect, type_name
 from kraftops.records.meaning import Decoded, Unknown

@@ -3,8 +3,6 @@
 Source: Kafka's `GroupCoordinatorService.partitionFor` and `TransactionStateManager.partitionFor`.
 """
 
-from __future__ import annotations
-
 from kraftops.java.text import string_hash
 
 OFFSETS_TOPIC = "__consumer_offsets"

@@ -1,7 +1,5 @@
 """The metadata records that each release of Kafka can read, by its own message definitions."""
 
-from __future__ import annotations
-
 from kraftops.errors import UsageError
 
 RELEASES = ("3.3", "3.4", "3.5", "3.6", "3.7", "3.8", "3.9", "4.0", "4.1", "4.2", "4.3")

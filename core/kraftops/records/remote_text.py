@@ -3,8 +3,6 @@
 The texts and the checks of Kafka's constructors are tables by record type.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """What `kafka-storage compare`, `recover` and `recover-plan` answer."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

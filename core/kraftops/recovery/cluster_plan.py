@@ -3,8 +3,6 @@
 The recovery itself is done here, on a copy of a voter's log: so all voters get the same bytes.
 """
 
-from __future__ import annotations
-
 import os
 import tarfile
 import tempfile

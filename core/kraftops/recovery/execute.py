@@ -4,8 +4,6 @@ A backup is a directory, and complete as soon as it has its name. It may lie in 
 partition, where a server reads only files with names that it knows.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -5,8 +5,6 @@ the log had been rolled. Every step is one rename or removal. Between two steps 
 a beginning of the old or of the new log.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from bisect import bisect_right

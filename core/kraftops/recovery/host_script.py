@@ -4,8 +4,6 @@ Guards compare the answer of `kafka-storage info` with the disk that was copied,
 does nothing on another host, on another node's disk, or while a server runs.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

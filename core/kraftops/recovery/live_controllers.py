@@ -3,8 +3,6 @@
 Who asks passes a function, since connections are made by packages after this one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

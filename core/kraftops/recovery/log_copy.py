@@ -1,7 +1,5 @@
 """Copy of a metadata log: its owner, its end, its voters, and its damage."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass, replace
 

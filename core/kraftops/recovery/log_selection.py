@@ -1,7 +1,5 @@
 """Logs of a recovery: check the directory of this node, read all copies, choose one, compare."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress

@@ -10,8 +10,6 @@ join it once they have truncated to it. No other replica has all records for cer
 empty.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """What the state at the end of the chosen log lacks of another one, by kind and name."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from operator import attrgetter

@@ -4,8 +4,6 @@ The recipe is that of KAFKA-17973's relaxed voter changes: a server takes the ne
 its log, committed or not, and an only voter elects itself.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

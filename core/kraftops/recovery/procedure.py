@@ -4,8 +4,6 @@ It is printed after a recovery, and on the page of a plan, whose hosts have scri
 nodes without a script have no path of this host: they use `$CONFIG` and `$LOG_DIR`.
 """
 
-from __future__ import annotations
-
 import os
 import shlex
 from collections.abc import Iterator, Mapping

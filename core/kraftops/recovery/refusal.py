@@ -1,7 +1,5 @@
 """The refusal of a recovery, which has changed nothing, and the command that its hints name."""
 
-from __future__ import annotations
-
 from kraftops.errors import StorageError
 
 PACK = (

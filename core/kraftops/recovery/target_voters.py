@@ -1,7 +1,5 @@
 """Voters after a recovery: this node alone, named ones, or the present ones at other hosts."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Collection, Mapping, Sequence

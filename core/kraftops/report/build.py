@@ -1,7 +1,5 @@
 """Build a report from what was read of logs."""
 
-from __future__ import annotations
-
 import os.path
 from collections.abc import Iterable, Mapping, Sequence
 from operator import add

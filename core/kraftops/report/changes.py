@@ -1,7 +1,5 @@
 """Changes of the metadata as a report shows them: what was changed, before and after."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 

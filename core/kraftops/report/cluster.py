@@ -1,7 +1,5 @@
 """The parts of a report that come from the metadata log."""
 
-from __future__ import annotations
-
 from typing import Literal, NamedTuple, TypeVar
 
 from kraftops.engine.timeline_contract import Loss, Timeline

@@ -1,7 +1,5 @@
 """Commands that show what a report tells, to be pasted into a shell."""
 
-from __future__ import annotations
-
 import os.path
 import re
 from collections.abc import Iterable, Sequence

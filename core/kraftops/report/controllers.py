@@ -1,7 +1,5 @@
 """The states of controllers over time, as far as the metadata log tells them."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple

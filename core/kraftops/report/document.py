@@ -4,8 +4,6 @@ Times are in ms since the epoch. `as_data` turns it into the JSON of `report.v2.
 was cut, `Report.more` has the number of entries that are not in it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 

@@ -1,7 +1,5 @@
 """The findings of a report: what went wrong, the worst first."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence

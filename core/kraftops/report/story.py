@@ -1,7 +1,5 @@
 """What happened, for the top of a report: a paragraph in words, and the incidents."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

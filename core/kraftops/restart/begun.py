@@ -4,8 +4,6 @@ It is in keys beside the mark of the operation, for the same reason: Kafka tells
 that it does not know. A long one is cut into several.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import zlib

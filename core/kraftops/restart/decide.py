@@ -1,7 +1,5 @@
 """What a rolling restart does next, by nothing but what a look at the cluster has found."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The command of the user that restarts a node, run by the shell for several nodes side by side."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,7 +1,5 @@
 """The nodes to restart, with the registrations that tell one process of a node from the next."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 

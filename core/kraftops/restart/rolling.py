@@ -3,8 +3,6 @@
 All that the next run must know is in the cluster, so that it goes on after a kill at any moment.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Collection, Mapping, Sequence

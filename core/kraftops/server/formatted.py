@@ -1,7 +1,5 @@
 """Data in a log directory, which a format must keep; an earlier format's own files are not data."""
 
-from __future__ import annotations
-
 import os
 import re
 

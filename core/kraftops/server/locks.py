@@ -1,7 +1,5 @@
 """Lock of a log directory, which a running server holds (Kafka's `FileLock`)."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import struct

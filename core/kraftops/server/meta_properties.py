@@ -4,8 +4,6 @@ Version 1 has `cluster.id` and `node.id` (KIP-631), and optionally `directory.id
 Version 0 has `broker.id` and `cluster.id` (KIP-78), both optional.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass

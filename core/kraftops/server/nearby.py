@@ -1,7 +1,5 @@
 """The log directories near a file: the one that it is in, and those beside that one."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress

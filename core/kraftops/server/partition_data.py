@@ -1,7 +1,5 @@
 """Records and bytes of a partition and its segments, by file names, indexes and last batches."""
 
-from __future__ import annotations
-
 import os
 from contextlib import suppress
 

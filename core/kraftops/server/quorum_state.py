@@ -1,7 +1,5 @@
 """File quorum-state of a metadata directory: the vote of a controller (KIP-595, KIP-853)."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

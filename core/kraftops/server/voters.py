@@ -1,7 +1,5 @@
 """Voters of a dynamic quorum (KIP-853), in the form of `--initial-controllers`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """What `kraftops changes` and `kraftops incidents` answer."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Principals that likely asked for changes, by the log of Kafka's authorizer."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence

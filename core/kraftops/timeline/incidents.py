@@ -1,7 +1,5 @@
 """Incidents: changes of a metadata log with one cause, from begin to end, and what they did."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The causes of incidents, and the rules by which the log tells them apart."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Entries of the metadata state in words: what they are, and their values."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The leaves of the tree that a change of the state changes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 
 from kraftops.engine.metadata_state import VERSION_FEATURE, EntryChange

@@ -1,7 +1,5 @@
 """Differences between two trees, path by path."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 

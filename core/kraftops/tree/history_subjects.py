@@ -1,7 +1,5 @@
 """Subjects of histories: the entries of the state that each path of the tree shows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 

@@ -3,8 +3,6 @@
 Directories on the way to a path need no row. Kafka's paths are those of its 4.3 shell.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 

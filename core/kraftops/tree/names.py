@@ -3,8 +3,6 @@
 Kafka's names are those of its `ConfigurationsImageNode`, `ClientQuotasImageNode` and enumerations.
 """
 
-from __future__ import annotations
-
 import re
 
 from kraftops.engine.metadata_state import Entity, Resource

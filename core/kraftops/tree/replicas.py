@@ -1,7 +1,5 @@
 """The directories of partitions by their replicas: by broker, by rack, and by directory."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace

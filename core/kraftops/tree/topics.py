@@ -1,7 +1,5 @@
 """The directories of topics and their partitions: by id, by name, and by condition."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache

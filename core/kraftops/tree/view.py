@@ -1,7 +1,5 @@
 """Views: an image in the form of Kafka's shell or of ours."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from enum import Flag, auto
 from typing import NamedTuple

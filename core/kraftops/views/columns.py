@@ -1,7 +1,5 @@
 """The choice of columns of a view by name."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 

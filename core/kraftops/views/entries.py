@@ -1,7 +1,5 @@
 """The views of entries that a record each makes: configurations, ACLs, quotas, and of brokers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The rows of a view as JSON, a column of many rows at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice

@@ -1,7 +1,5 @@
 """The node that a record of the metadata log is about, and what its codes mean, in words."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """All views of the state by name."""
 
-from __future__ import annotations
-
 from kraftops.views.entries import ACLS, BROKERS, CONFIGS, QUOTAS
 from kraftops.views.partitions import PARTITIONS
 from kraftops.views.topics import TOPICS

@@ -4,8 +4,6 @@ A condition becomes two functions of a row's index: whether it is true, and whet
 with null it is neither. `kraftops.query.conditions.outcomes` has the meaning of conditions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
 from typing import Any, NamedTuple

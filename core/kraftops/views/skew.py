@@ -1,7 +1,5 @@
 """The spread of leaders and replicas over brokers and racks."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple

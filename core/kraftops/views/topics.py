@@ -1,7 +1,5 @@
 """The view of topics: size, replication, what is missing, and configurations."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import accumulate, pairwise
 

@@ -1,7 +1,5 @@
 """The contract of a view: a table of the state, with columns that are read when they are needed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """The loss of brokers before it happens: partitions that go offline, or under their min ISR."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple

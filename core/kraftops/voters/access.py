@@ -1,7 +1,5 @@
 """Access to the leader of a quorum, to its metadata log, and to single controllers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Voters added, removed and replaced, one at a time; each can be killed and run again."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What a quorum without a leader still shows: the controllers that answer."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from kraftops.errors import WireError

@@ -1,7 +1,5 @@
 """What keeps the majority of a quorum: the voters that may be added, removed and stopped."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Whether brokers and controllers may stop: what partitions and the quorum would lose by it."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The commands exit, clear and history."""
 
-from __future__ import annotations
-
 import re
 
 from kraftops_shell.grammar.arguments import BadLineError, Call

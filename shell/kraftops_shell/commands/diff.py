@@ -1,7 +1,5 @@
 """The command diff."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from kraftops.errors import UsageError

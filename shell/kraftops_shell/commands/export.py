@@ -1,7 +1,5 @@
 """The command export."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 

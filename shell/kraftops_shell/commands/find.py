@@ -1,7 +1,5 @@
 """The commands find and grep."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """The command history-of."""
 
-from __future__ import annotations
-
 import sys
 
 from kraftops.engine.metadata_state import EntryKey

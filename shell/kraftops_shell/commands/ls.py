@@ -1,7 +1,5 @@
 """The commands ls and ll."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from math import ceil

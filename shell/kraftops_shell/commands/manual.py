@@ -1,7 +1,5 @@
 """The command man, and the help of Kafka's form: texts in the shape of argparse4j's."""
 
-from __future__ import annotations
-
 from kraftops_shell.grammar.arguments import Call
 from kraftops_shell.grammar.command import Command
 from kraftops_shell.session.session import Session

@@ -1,7 +1,5 @@
 """The JSON of nodes: the same rows from all commands that print nodes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from kraftops.tree.node import Directory, Node, json_text

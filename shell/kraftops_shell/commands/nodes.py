@@ -1,7 +1,5 @@
 """The commands cat, cd, pwd and tree."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import chain
 

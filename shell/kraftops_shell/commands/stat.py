@@ -1,7 +1,5 @@
 """The command stat."""
 
-from __future__ import annotations
-
 from kraftops.display.columns import Column, folded
 from kraftops.image.history import record_type
 from kraftops.tree.node import Leaf

@@ -1,7 +1,5 @@
 """The command summary."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from kraftops.display.columns import Column, folded

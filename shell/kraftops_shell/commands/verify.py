@@ -1,7 +1,5 @@
 """The command verify."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from kraftops.answers.fields import json_of

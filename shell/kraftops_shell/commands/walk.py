@@ -12,8 +12,6 @@ A command has a walk of its own only where its output needs one: `find` without 
 without reading leaves, `tree` and `export` print between the nodes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Aliases at the beginning of commands."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from kraftops_shell.grammar import words

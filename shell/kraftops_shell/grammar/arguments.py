@@ -1,7 +1,5 @@
 """The call of a command from the words of a line; messages are those of argparse4j, as in Kafka."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """A command of the registry: a command with its arguments, flags, examples and task."""
 
-from __future__ import annotations
-
 import re
 from enum import Enum, auto
 from functools import cache

@@ -8,8 +8,6 @@ thousand wildcards is, too.
 Matching takes one step for each character of a name, whatever the pattern is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """Moments in arguments: offsets and times."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple

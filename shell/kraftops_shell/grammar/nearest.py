@@ -1,7 +1,5 @@
 """The word that was probably meant by an unknown word."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 

@@ -1,7 +1,5 @@
 """Paths in arguments, and the nodes of the tree that they match."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from itertools import islice

@@ -4,8 +4,6 @@ A new command is a part of `commands.txt`, and a function in `kraftops_shell.com
 help, man page and completion follow from the part.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from functools import cache

@@ -1,7 +1,5 @@
 """Lines in our form: commands, their words with quotes as in POSIX shells, their output."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from kraftops_shell.grammar.arguments import BadLineError

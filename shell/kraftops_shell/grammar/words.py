@@ -1,7 +1,5 @@
 """Words of a line in Kafka's form, split as by JLine's `DefaultParser`."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from kraftops.java.text import is_white_space

@@ -1,7 +1,5 @@
 """The text and JSON of changes and differences."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from kraftops.display.times import iso_time, time_fields

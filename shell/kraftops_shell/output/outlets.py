@@ -1,7 +1,5 @@
 """Outlets for the output of a command: standard output or a file."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import TracebackType

@@ -1,7 +1,5 @@
 """Beginning of a session: its console and settings, and what it says of its image."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple

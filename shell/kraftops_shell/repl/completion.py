@@ -3,8 +3,6 @@
 It depends on the text before the cursor alone, and lists only one directory.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator

@@ -1,7 +1,5 @@
 """Errors of a line, as a session prints them."""
 
-from __future__ import annotations
-
 from kraftops.errors import KraftopsError, with_code
 from kraftops_shell.session.console import Console
 from kraftops_shell.session.session import Session

@@ -3,8 +3,6 @@
 A look at a path costs a look into each directory on its way, and lists none.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from kraftops.tree.node import Directory, Node

@@ -1,7 +1,5 @@
 """The interactive shell in Kafka's form."""
 
-from __future__ import annotations
-
 from kraftops_shell.grammar import words
 from kraftops_shell.grammar.aliases import with_alias
 from kraftops_shell.output.outlets import set_widths

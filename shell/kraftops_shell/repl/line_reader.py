@@ -1,7 +1,5 @@
 """Line readers: from a pipe or a terminal without a cursor; `editor` has another."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from kraftops_shell.session.console import Console

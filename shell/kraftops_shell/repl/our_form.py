@@ -1,7 +1,5 @@
 """The interactive shell in our form: output to files, programs or a pager."""
 
-from __future__ import annotations
-
 from kraftops.errors import KraftopsError
 from kraftops_shell.grammar import syntax
 from kraftops_shell.grammar.aliases import with_aliases

@@ -1,7 +1,5 @@
 """Search for paths of the tree by some of their letters, within a time."""
 
-from __future__ import annotations
-
 import re
 from collections import deque
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The loop of the interactive shell: read a line, run it, print errors."""
 
-from __future__ import annotations
-
 import gc
 from typing import Protocol
 

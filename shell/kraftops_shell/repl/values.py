@@ -1,7 +1,5 @@
 """Values that an argument or a flag may have: names of topics, columns, conditions and others."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable
 from heapq import nsmallest

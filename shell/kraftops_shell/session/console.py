@@ -1,7 +1,5 @@
 """The console of a session: streams, terminal and environment."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Earlier lines in a new one: `!!`, `!3`, `!ls`, `^a^b`, as Kafka's shell (JLine) expands them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """The history of lines: of a session, and in a file for later sessions."""
 
-from __future__ import annotations
-
 import os
 import stat
 from collections import deque

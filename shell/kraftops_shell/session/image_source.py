@@ -1,7 +1,5 @@
 """The image that is browsed and its source, for commands that read it again at another time."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

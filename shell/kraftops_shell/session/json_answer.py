@@ -1,7 +1,5 @@
 """The JSON of a command: one object with a list of rows, or a line for each row."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 
 from kraftops.answers.version import JSON_VERSION

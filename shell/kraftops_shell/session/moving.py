@@ -1,7 +1,5 @@
 """Movement of a session through the states of its log."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace

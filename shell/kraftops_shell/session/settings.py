@@ -1,7 +1,5 @@
 """Settings and aliases of a session."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from kraftops_shell.grammar.arguments import BadLineError

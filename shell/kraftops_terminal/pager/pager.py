@@ -1,7 +1,5 @@
 """A terminal that is paged: by the user's program, by less, or by our own pages."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Our own pager: pages on a screen, with a status line."""
 
-from __future__ import annotations
-
 import math
 import re
 from bisect import bisect_left

@@ -1,7 +1,5 @@
 """`kafka-cluster decommission`: take brokers out of a cluster."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

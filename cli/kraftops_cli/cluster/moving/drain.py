@@ -1,7 +1,5 @@
 """`kafka-cluster drain` and `undrain`: leaders away from brokers, for a restart, and back."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

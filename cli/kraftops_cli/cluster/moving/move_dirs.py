@@ -1,7 +1,5 @@
 """`kafka-cluster move-dirs`: empty a log directory into others of the same broker."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """`kafka-cluster operations`: all that is under way in a cluster, and its end."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Output of operations: those that are under way, and those that were cancelled."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 
 from kraftops.findings.finding import HAS_FINDINGS

@@ -1,7 +1,5 @@
 """Plans: what they do to brokers and directories; shown, confirmed and carried out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 
 from kraftops.answers.fields import (

@@ -1,7 +1,5 @@
 """`kafka-cluster rebalance`: load all brokers evenly, as after new ones have come."""
 
-from __future__ import annotations
-
 from kraftops.display.sizes import many
 from kraftops.placement.plan import plan_balance
 from kraftops.placement.reassignment_json import checked_plan, moves_of_file

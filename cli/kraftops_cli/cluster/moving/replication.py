@@ -1,7 +1,5 @@
 """`kafka-cluster replication`: give topics another number of replicas."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from kraftops.display.sizes import many

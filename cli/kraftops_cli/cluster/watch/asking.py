@@ -1,7 +1,5 @@
 """Asking a cluster again and again, in a thread: an answer may take long, or not come."""
 
-from __future__ import annotations
-
 import gc
 import time
 from collections.abc import Callable

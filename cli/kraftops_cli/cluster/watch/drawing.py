@@ -1,7 +1,5 @@
 """Drawing: the lines of a frame for a state of the screen. Only brokers that fit are drawn."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

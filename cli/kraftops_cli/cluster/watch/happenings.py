@@ -1,7 +1,5 @@
 """Happenings: what has changed between two descriptions of a cluster, in words."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple

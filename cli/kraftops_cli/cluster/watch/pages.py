@@ -1,7 +1,5 @@
 """The pages behind the screen: a broker, operations, problems and changes, by the metadata log."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import NamedTuple
 

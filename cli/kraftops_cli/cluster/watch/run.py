@@ -1,7 +1,5 @@
 """`kafka-cluster describe --watch` on a terminal: the loop between the cluster, keys and frames."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 

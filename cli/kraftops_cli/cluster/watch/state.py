@@ -1,7 +1,5 @@
 """State of the screen: descriptions as they come, and what keys do. Nothing here draws or waits."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Counts of logs that grow: what is there is counted once, and then only what is new."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from time import monotonic
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """`--summary --follow`: counts of logs that grow, on a screen or as one block after the other."""
 
-from __future__ import annotations
-
 import gc
 import time
 from collections.abc import Sequence

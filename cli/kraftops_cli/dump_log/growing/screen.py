@@ -1,7 +1,5 @@
 """The screen of `--summary --follow`: its state, what keys do to it, and its frames."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

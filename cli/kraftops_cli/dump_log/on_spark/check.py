@@ -1,7 +1,5 @@
 """`kafka-dump-log` on Spark before a job is planned: checks, and whether jobs begin early."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from kraftops.dump.check.findings import PartitionCheck

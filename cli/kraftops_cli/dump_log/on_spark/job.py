@@ -1,7 +1,5 @@
 """Command of `kafka-dump-log` on a running Spark."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """`kafka-dump-log --spark`: plan splits, run a job, and print its result."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

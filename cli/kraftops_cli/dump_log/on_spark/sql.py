@@ -1,7 +1,5 @@
 """SQL over the table `log`, and output by partitions, which Spark writes itself."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, islice

@@ -1,7 +1,5 @@
 """What `kafka-dump-log --check` answers: a row for each partition or file, and the findings."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

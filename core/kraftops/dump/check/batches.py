@@ -1,7 +1,5 @@
 """The batches of a log that a check looks at, and the gaps among them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from kraftops.engine.scan_contract import ABORT, COMMIT, NO_PRODUCER, Note, SeenBatch

@@ -1,7 +1,5 @@
 """Checks of directories and files: of partitions, of all in log directories, of files alone."""
 
-from __future__ import annotations
-
 import os
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence

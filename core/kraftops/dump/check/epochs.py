@@ -1,7 +1,5 @@
 """The leader-epoch-checkpoint of a partition, beside its batches (`LeaderEpochFileCache`)."""
 
-from __future__ import annotations
-
 import os
 from bisect import bisect_right
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Checks of files that are named alone: a segment with its indexes, a snapshot."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from contextlib import suppress
 

@@ -1,7 +1,5 @@
 """Findings about the files of a partition: their codes, effects, and what is lost."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum

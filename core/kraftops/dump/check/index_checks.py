@@ -3,8 +3,6 @@
 The rules are those by which Kafka's `LogSegment` writes and reads them.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Findings about log directories: their checkpoints and markers, and partitions that are gone."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace

@@ -4,8 +4,6 @@ Damage ends no walk: it goes on at the next whole batch. The rules for what a st
 those of Kafka's `LogLoader` and `LogSegment.recover`.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Container, Mapping
 from contextlib import ExitStack

@@ -1,7 +1,5 @@
 """Check of a partition: its log, compared with all files that speak of it."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Records of a partition, read by the engine with the decoder of their topic."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache

@@ -1,7 +1,5 @@
 """Checks of tiered partitions: beside the remote log metadata, and beside the local logs."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 from dataclasses import replace

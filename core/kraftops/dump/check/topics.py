@@ -1,7 +1,5 @@
 """Settings of topics that decide what a start does, and what may be missing without a loss."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 The rules are those of Kafka's `ProducerStateManager`, `ProducerAppendInfo` and `TransactionIndex`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import NamedTuple

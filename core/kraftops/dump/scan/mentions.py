@@ -1,7 +1,5 @@
 """What a dump asks of logs before it: records that a query chooses, ids of topics, a decoder."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Kafka's text of byte ranges, or the lines of their rows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import chain

@@ -1,7 +1,5 @@
 """The rows of a byte range, one by one or as the engine's columns."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Kafka's text of small plain logs, many at a time: to open a scan of each takes longer."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby, islice
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Lines of single records, each with the header lines of its file and batch."""
 
-from __future__ import annotations
-
 from array import array
 from collections import deque
 from collections.abc import Iterator

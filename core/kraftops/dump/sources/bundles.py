@@ -1,7 +1,5 @@
 """Archives of directories, such as those for support: they are read as the directories in them."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager

@@ -1,7 +1,5 @@
 """Following a growing log: its new batches, part by part, from segment to segment."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 

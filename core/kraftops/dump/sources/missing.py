@@ -1,7 +1,5 @@
 """Names of files and directories that name nothing, or no log."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 from itertools import chain, islice

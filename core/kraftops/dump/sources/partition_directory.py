@@ -1,7 +1,5 @@
 """Directories of partitions: their names, and the files of the log in them."""
 
-from __future__ import annotations
-
 import os
 from collections import deque
 from collections.abc import Callable, Iterable

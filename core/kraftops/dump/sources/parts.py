@@ -1,7 +1,5 @@
 """Cut logs into byte ranges that are read separately, and merge the reports about them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 

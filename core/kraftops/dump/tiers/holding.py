@@ -1,7 +1,5 @@
 """Of tiered logs, the segments that hold some offsets, so that no others are read."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby

@@ -3,8 +3,6 @@
 The states are those of Kafka's `RemoteLogSegmentState` and `RemotePartitionDeleteState`.
 """
 
-from __future__ import annotations
-
 import json
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping

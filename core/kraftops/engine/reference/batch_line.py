@@ -1,7 +1,5 @@
 """The line that Kafka's tool prints of a batch."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 from kraftops.errors import DecodeError

@@ -1,7 +1,5 @@
 """Count the selected records of batches, one by one."""
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Iterable, Iterator
 from heapq import nsmallest

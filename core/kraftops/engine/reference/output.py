@@ -1,7 +1,5 @@
 """The output of a scan since its last call."""
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Iterable, Iterator
 

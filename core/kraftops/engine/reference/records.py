@@ -1,7 +1,5 @@
 """The records of a batch, one by one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import cast
 

@@ -1,7 +1,5 @@
 """The rows of selected records and of damage, as JSON, CSV or columns."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Protocol
 

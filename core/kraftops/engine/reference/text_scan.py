@@ -4,8 +4,6 @@ With a filter or salvage, the line of a batch is there only with a selected reco
 in the text, headers decide which batches have a line.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 

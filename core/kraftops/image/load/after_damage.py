@@ -1,7 +1,5 @@
 """The rest of a damaged metadata log, which begins with a snapshot."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from kraftops.image.load.sources import (

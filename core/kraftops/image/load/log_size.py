@@ -1,7 +1,5 @@
 """The size of a metadata log on disk, its end offset, and the age of its newest snapshot."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import NamedTuple

@@ -6,8 +6,6 @@ Records before the end of that older snapshot find a state that is later than th
 only which entries they changed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

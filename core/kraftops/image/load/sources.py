@@ -1,7 +1,5 @@
 """The files of a metadata log, and plans to read them."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress

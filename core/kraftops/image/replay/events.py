@@ -1,7 +1,5 @@
 """The events of a replay, in the order of the log."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from kraftops.engine.metadata_state import EntryChange

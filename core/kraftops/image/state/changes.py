@@ -1,7 +1,5 @@
 """Positions in the log: how far an image goes, and where a state was last changed."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 

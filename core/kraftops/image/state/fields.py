@@ -1,7 +1,5 @@
 """Differences between two values of a node, field by field."""
 
-from __future__ import annotations
-
 from enum import Enum
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Findings about a metadata log: records that cannot apply, damage, gaps, open transactions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from types import MappingProxyType
 

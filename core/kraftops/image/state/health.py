@@ -1,7 +1,5 @@
 """Health counts of an image: brokers by status, topics, partitions and their troubles."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The numbers of in-sync replicas that partitions need, by the configurations of an image."""
 
-from __future__ import annotations
-
 from kraftops.engine.metadata_state import TOPIC_RESOURCE, Resource
 from kraftops.engine.timeline_contract import BROKER_RESOURCE, DEFAULT_MIN_ISR, MIN_ISR
 from kraftops.image.state.image import MetadataImage

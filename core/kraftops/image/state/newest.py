@@ -1,7 +1,5 @@
 """The newest record of each entry of the state, by the tables of the fold's contract."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 from kraftops.engine.metadata_state import VERSION_FEATURE, EntryKey, NewestRecord

@@ -1,7 +1,5 @@
 """The events of a log over time: elections, changes of ISRs, and of all entries but partitions."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

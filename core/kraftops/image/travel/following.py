@@ -1,7 +1,5 @@
 """An image that follows a growing log, without reading it all again."""
 
-from __future__ import annotations
-
 import os
 from contextlib import suppress
 

@@ -1,7 +1,5 @@
 """The states of one plan to read a log: those at intervals, and those visited lately."""
 
-from __future__ import annotations
-
 from bisect import insort
 from collections.abc import Callable, Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """Search for the changes of a log, from a state that was kept."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Travel through the states of a log, each as a load with its limits makes it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache, partial
 from itertools import count

@@ -4,8 +4,6 @@ tarfile takes 50 to 100 µs for a member, these functions less than 10: an archi
 a hundred thousand. What is not usual, such as a sparse file, a link or damage, is left to tarfile.
 """
 
-from __future__ import annotations
-
 import os
 from struct import Struct
 from typing import NamedTuple, Protocol

@@ -5,8 +5,6 @@ condition has a set of possible outcomes: a row that cannot come out true need n
 behaves as in SQL.
 """
 
-from __future__ import annotations
-
 import operator
 import re
 from collections.abc import Callable, Iterable, Mapping

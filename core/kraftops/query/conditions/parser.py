@@ -1,7 +1,5 @@
 """The parser of conditions: recursive descent over tokens."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from typing import NamedTuple

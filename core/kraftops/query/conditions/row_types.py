@@ -1,7 +1,5 @@
 """The types of a row's columns, and of the fields in its key and value, by the message tables."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from functools import cache
 

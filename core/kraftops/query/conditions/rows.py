@@ -1,7 +1,5 @@
 """Conditions on the rows of a dump: before a batch is read, by its header, and on a row."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The check of a condition against the types of columns and fields."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from functools import partial
 

@@ -1,7 +1,5 @@
 """The decoders by name, one module each; a decoder is loaded when it is asked for."""
 
-from __future__ import annotations
-
 from functools import cache
 from importlib import import_module
 

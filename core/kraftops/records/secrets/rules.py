@@ -1,7 +1,5 @@
 """Secrets: fields of records, and values of configurations."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping

@@ -6,8 +6,6 @@ of the page by their hashes, and nothing else: no other script, no handler in an
 address.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from base64 import b64encode

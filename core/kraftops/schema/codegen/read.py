@@ -8,8 +8,6 @@ Error texts are the same as in Kafka's readers (`Readable`, `ByteBufferAccessor`
 message classes), since its tools print them.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Callable
 from typing import NamedTuple

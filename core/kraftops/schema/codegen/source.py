@@ -1,7 +1,5 @@
 """Source of a generated function: its lines, and the objects that they refer to."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import count
 from struct import Struct

@@ -9,8 +9,6 @@ A renderer only notices malformed input, with one of the errors `schema.compile.
 `kraftops.schema.codegen.read` finds the reason.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Callable, Mapping
 from itertools import groupby

@@ -3,8 +3,6 @@
 The code that `kraftops.schema.codegen.text` generates calls these functions.
 """
 
-from __future__ import annotations
-
 import struct
 from binascii import b2a_base64
 from collections.abc import Callable

@@ -4,8 +4,6 @@ A missing field is written as its default; a tagged field that equals its defaul
 unknown tagged fields that `kraftops.schema.codegen.read` has kept are written back.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Callable, Mapping, Sequence
 

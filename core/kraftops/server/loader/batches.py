@@ -1,7 +1,5 @@
 """Batches of a log as Kafka's `FileLogInputStream` finds them, and what it makes of damage."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import suppress
 from struct import Struct

@@ -1,7 +1,5 @@
 """The files of a partition while it loads: what Kafka would write stays in memory."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 

@@ -4,8 +4,6 @@ An offset index has the entries that the log was indexed by, which decide where 
 time index only sizes, and what recovery appends, have effects on a start.
 """
 
-from __future__ import annotations
-
 from struct import Struct
 
 from kraftops.server.loader import thrown

@@ -4,8 +4,6 @@ Its segments load as those of a partition after an unclean stop, always from the
 its snapshots are looked at. Whatever fails ends the server.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 

@@ -3,8 +3,6 @@
 `foretell_partition` is the way in. It writes nothing, and reads what Kafka reads.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import TypeVar
 

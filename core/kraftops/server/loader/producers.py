@@ -4,8 +4,6 @@ Sequences, epochs and timestamps of producers are left out: with batches from a 
 (`AppendOrigin.REPLICATION`) they raise nothing, and change no file's name.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 
 from kraftops.errors import DecodeError

@@ -1,7 +1,5 @@
 """The split of a segment whose offsets do not fit into its indexes (`splitOverflowedSegment`)."""
 
-from __future__ import annotations
-
 from kraftops.server.loader import thrown
 from kraftops.server.loader.contract import Depth
 from kraftops.server.loader.disk import CLEANED, SWAP, Disk

@@ -1,7 +1,5 @@
 """Text files of a partition and a log directory: checkpoints, leader epochs, partition metadata."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable
 from typing import NamedTuple, TypeVar

@@ -1,7 +1,5 @@
 """Exceptions of Kafka's loader: their classes and what they mean for a server."""
 
-from __future__ import annotations
-
 _ERRORS = "org.apache.kafka.common.errors."
 CORRUPT_RECORD = f"{_ERRORS}CorruptRecordException"
 INCONSISTENT_TOPIC_ID = f"{_ERRORS}InconsistentTopicIdException"

@@ -4,8 +4,6 @@ Replicas of a log are equal batch by batch (KIP-595): the batches after the last
 one of the logs only.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 

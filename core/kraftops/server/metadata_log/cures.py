@@ -5,8 +5,6 @@ cuts the records of the rest of a majority (`LeaderState`, `KafkaRaftClient`): n
 no leader is there to send it the log.
 """
 
-from __future__ import annotations
-
 from kraftops.findings.aside import aside_command
 from kraftops.findings.catalogue import catalogue
 from kraftops.findings.finding import Cure, Finding

@@ -1,7 +1,5 @@
 """A snapshot and a segment of a metadata log, the whole batches in a file, and its damage."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The metadata log of a log directory by its files, and the bootstrap.checkpoint beside it."""
 
-from __future__ import annotations
-
 import os
 import re
 from contextlib import suppress

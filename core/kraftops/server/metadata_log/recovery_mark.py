@@ -6,8 +6,6 @@ real logs of these releases). A recovery elects nobody: its epoch begins with th
 mark is in every replica, until a snapshot takes the place of the segment.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Check logs on Spark (`--check`): whole partitions, or a row for each damage in what is dumped."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Summarise logs on Spark: workers count splits, the driver merges the numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Dump logs on Spark as text, JSON, CSV or Parquet, one part a split."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack

@@ -1,7 +1,5 @@
 """Write the list of the segments below a directory: workers count the new and changed ones."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass

@@ -10,8 +10,6 @@ An error leaves what was there, or its message says what else. A process that is
 earlier output, the new one, or neither: in a store, parts of one of them without `_SUCCESS`.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

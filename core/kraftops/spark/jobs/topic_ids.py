@@ -1,7 +1,5 @@
 """Look up topics and groups that a query names: their ids, and whether a log knows them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Waves of sources: jobs read those that are known while a listing goes on."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TypeVar

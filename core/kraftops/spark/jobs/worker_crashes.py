@@ -1,7 +1,5 @@
 """Worker crashes: results that stand for splits which crashed at every try."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar

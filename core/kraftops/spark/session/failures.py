@@ -1,7 +1,5 @@
 """Translate errors of Spark into one line."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager

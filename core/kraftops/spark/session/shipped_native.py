@@ -4,8 +4,6 @@
 beside it. When it is imported there, it replaces itself by the extension.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader

@@ -3,8 +3,6 @@
 The compiled engine is sent with the code, for workers on the same platform.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

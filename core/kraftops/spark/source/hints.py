@@ -1,7 +1,5 @@
 """Hints of errors, which Spark leaves out: it shows only the trace."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

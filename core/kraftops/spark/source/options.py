@@ -3,8 +3,6 @@
 The docstring of `kraftops.spark.datasource.KraftopsDataSource` describes them.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import time

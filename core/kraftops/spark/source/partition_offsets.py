@@ -1,7 +1,5 @@
 """Offsets by partition in options, as Spark's source `kafka` has them: `{"TOPIC":{"0":OFFSET}}`."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Leave out the files in which no row can match, by their paths, names and time indexes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import pairwise

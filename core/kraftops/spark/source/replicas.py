@@ -1,7 +1,5 @@
 """One copy of each partition, where log directories of several brokers are read."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress

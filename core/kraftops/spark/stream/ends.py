@@ -1,7 +1,5 @@
 """Ends of logs: up to which whole batch a stream can read now."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterator
 from typing import NamedTuple

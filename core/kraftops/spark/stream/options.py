@@ -1,7 +1,5 @@
 """Options of a stream, parsed; the names are those of Spark's own sources."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Mapping

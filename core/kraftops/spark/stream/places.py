@@ -1,7 +1,5 @@
 """Places of marks in logs as they are now: segments are rolled, deleted, compacted, cut off."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Byte ranges between two offsets of a stream, as the splits of a batch."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Where the stream of each log begins: at its beginning or end, an offset or a time."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from contextlib import suppress
 

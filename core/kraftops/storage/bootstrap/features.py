@@ -1,7 +1,5 @@
 """Release and feature levels of a new cluster, by the rules of Kafka's `Formatter`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 from kraftops.errors import UsageError

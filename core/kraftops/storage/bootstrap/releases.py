@@ -3,8 +3,6 @@
 The tables are those of Kafka 4.3.1's `MetadataVersion` and `Feature`.
 """
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """SCRAM credentials of a new cluster (KIP-900)."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import re

@@ -1,7 +1,5 @@
 """Listeners of a node, and its advertised listeners, from its configuration."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The Kafka of this host: configurations of running servers, else those in the usual places."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import suppress

@@ -16,8 +16,6 @@
     servers         `{host}:{port}` each
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple

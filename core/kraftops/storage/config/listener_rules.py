@@ -1,7 +1,5 @@
 """Rules between the listeners and the quorum of a server (Kafka 4.3.1's `KafkaConfig`)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from kraftops.java.hash_order import set_order, set_text

@@ -1,7 +1,5 @@
 """Addresses in a server configuration: listeners, protocols, voters, bootstrap servers."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The configurations in directories and archives, with the log directories that lie there."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress

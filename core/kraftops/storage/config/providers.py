@@ -1,7 +1,5 @@
 """Placeholders `${PROVIDER:PATH:KEY}` in a configuration (Kafka's `ConfigTransformer`)."""
 
-from __future__ import annotations
-
 import os.path
 import re
 from collections.abc import Callable, Iterable, Mapping

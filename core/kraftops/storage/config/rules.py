@@ -1,7 +1,5 @@
 """Rules between the keys of a server configuration (Kafka 4.3.1's `KafkaConfig` and its parts)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from operator import ge, le, lt
 

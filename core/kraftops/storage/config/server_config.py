@@ -1,7 +1,5 @@
 """Configuration file of a server, checked as by the tools of Kafka 4.3.1."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Collection, Mapping, Sequence

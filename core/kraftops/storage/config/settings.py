@@ -1,7 +1,5 @@
 """Values of all keys of a server configuration, defaults included."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Values of server configuration keys, parsed and checked by the rules of Kafka's `ConfigDef`."""
 
-from __future__ import annotations
-
 import re
 
 from kraftops.errors import ConfigError

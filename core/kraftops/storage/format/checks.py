@@ -1,7 +1,5 @@
 """Checks of a format: its plan, before any directory is written, and what `--ensure` finds."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """What `kafka-storage format` and `rewrite` answer."""
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Execution of a format: write all files under temporary names, then rename them."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, suppress

@@ -1,7 +1,5 @@
 """Plan of a format: directories to format and the files to write; nothing is written here."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Rewrite of the ids in the meta.properties of formatted directories, in all or none."""
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """What `kafka-storage info` answers: the log directories of a node, each with all that is known."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Problems of the log directories of a node: those that Kafka's `info` tells, and others."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType

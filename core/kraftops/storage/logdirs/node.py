@@ -1,7 +1,5 @@
 """Node of a cluster on disk: its configuration and its directories."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Proposed commands, and their arguments: ids from files, quoted for a shell."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Installation of Kafka on disk: its release, and the classes in its jars."""
 
-from __future__ import annotations
-
 import os
 import re
 import zipfile

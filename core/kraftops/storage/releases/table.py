@@ -1,7 +1,5 @@
 """Table of what each release of Kafka knows, measured from its jars (scripts/release_tables.py)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

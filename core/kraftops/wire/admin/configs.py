@@ -1,7 +1,5 @@
 """Dynamic configurations of brokers and topics: asked for, and changed key by key (KIP-339)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
 from typing import NamedTuple

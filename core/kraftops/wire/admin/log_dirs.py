@@ -1,7 +1,5 @@
 """Log directories of a broker: what lies in them, their room (KIP-827), and moves between them."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 

@@ -1,7 +1,5 @@
 """Placement of replicas as a broker tells it, and reassignments."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum

@@ -5,8 +5,6 @@ it), the time of creation in ms, and their content. A SHA-1 digest of the passwo
 before it ends the file.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 from io import BytesIO

@@ -1,7 +1,5 @@
 """SASL login with the mechanisms of kafka-python over our own connections."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Until when the certificates of a store are valid."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import NamedTuple
 

@@ -3,8 +3,6 @@
 From Kafka 4.3's AdminClientConfig, ProducerConfig, ConsumerConfig, SslConfigs and SaslConfigs.
 """
 
-from __future__ import annotations
-
 from kraftops.fileio.packaged import packaged_parts
 
 _KEYS = {

@@ -1,7 +1,5 @@
 """Client properties: the keys and values of a file, and errors that name file and line."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Client properties as Kafka's Java tools take them, checked and made into settings."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

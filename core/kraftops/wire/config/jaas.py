@@ -1,7 +1,5 @@
 """The value of `sasl.jaas.config`: a login module and its options (`JaasConfig`)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """SASL login from client properties."""
 
-from __future__ import annotations
-
 from kraftops.errors import DecodeError
 from kraftops.java.properties import Property
 from kraftops.wire.config.client_keys import HONOURED

@@ -1,7 +1,5 @@
 """Controllers and settings from a server's own configuration (KIP-631)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from kraftops.errors import ConfigError, UsageError

@@ -1,7 +1,5 @@
 """Settings of a connection to a cluster's servers: SASL login, TLS stores, timeouts."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from kraftops.memory import USUAL, Budget

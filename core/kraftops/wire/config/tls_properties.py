@@ -1,7 +1,5 @@
 """TLS stores, versions and cipher suites from client properties."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from kraftops.wire.config.client_properties import ClientProperties

@@ -1,7 +1,5 @@
 """Addresses of servers, and lists of addresses from users."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

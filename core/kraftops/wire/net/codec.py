@@ -4,8 +4,6 @@ Its message classes are not used: they share a registry with the KafkaConsumer o
 imports this library.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Mapping, Sequence
 from functools import cache

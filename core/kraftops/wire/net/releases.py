@@ -1,7 +1,5 @@
 """Releases of Kafka by their highest version of Fetch, which nearly every release raises."""
 
-from __future__ import annotations
-
 _FETCH_RELEASES = (
     (4, "0.11 or earlier"),
     (6, "1.0"),

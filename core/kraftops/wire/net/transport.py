@@ -1,7 +1,5 @@
 """Frames over TCP and TLS, each by a deadline; servers that are not Kafka are recognised."""
 
-from __future__ import annotations
-
 import socket
 import ssl
 from collections.abc import Sequence

@@ -3,8 +3,6 @@
 The replica id is always -1: any other would be listed among the quorum's observers.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Connection to the leader of the quorum, which moves to another node with the leadership."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 

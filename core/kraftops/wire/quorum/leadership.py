@@ -1,7 +1,5 @@
 """Search for the leader of the quorum among the known controllers."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Collection
 

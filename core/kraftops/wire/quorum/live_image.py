@@ -1,7 +1,5 @@
 """Image of a running cluster's metadata, updated as the log grows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from queue import SimpleQueue
 from typing import Self

@@ -1,7 +1,5 @@
 """The metadata log of a running cluster: the newest snapshot, then the log, as it grows."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from struct import Struct

@@ -1,7 +1,5 @@
 """The metadata log of a running cluster in parts, which dumps read like files."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Slices of the metadata log: its end now, and the batches between two positions."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Spool of a log that arrives over the wire: a file without a name that can be read repeatedly."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

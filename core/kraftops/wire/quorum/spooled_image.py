@@ -1,7 +1,5 @@
 """Image of a live metadata log, and the spool files that keep the log's batches."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import partial

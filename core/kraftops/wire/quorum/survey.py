@@ -4,8 +4,6 @@ A controller answers a Fetch with the leader that it knows, and a leader that mo
 follow resigns (`KafkaRaftClient`, Kafka 3.7), so that an answer that lasts is true.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import replace

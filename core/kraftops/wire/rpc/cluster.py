@@ -1,7 +1,5 @@
 """Requests about a cluster: its nodes, quorum, APIs, features and replicas; unregistration."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple

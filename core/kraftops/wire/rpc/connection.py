@@ -1,7 +1,5 @@
 """Connection to a broker or controller, with negotiated API versions (KIP-35) and login."""
 
-from __future__ import annotations
-
 import re
 import ssl
 from enum import Enum

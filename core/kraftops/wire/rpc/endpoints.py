@@ -1,7 +1,5 @@
 """Addresses of brokers or of controllers, and how they are connected to."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Kafka's error codes (`Errors`), errors with their names, and errors that pass."""
 
-from __future__ import annotations
-
 from kraftops.errors import AnswerError, AuthError, WireError
 from kraftops.wire.net.addresses import Address
 

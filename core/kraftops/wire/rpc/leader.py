@@ -1,7 +1,5 @@
 """Requests to the leader of the quorum, by way of any node of the cluster."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import Self, TypeVar

@@ -1,7 +1,5 @@
 """SASL login on a connection: handshake, then the messages of the mechanism (KIP-43, KIP-152)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from kraftops.errors import AuthError, WireError

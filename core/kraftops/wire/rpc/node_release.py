@@ -3,8 +3,6 @@
 Without a level, its APIs tell less.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 

@@ -1,7 +1,5 @@
 """Requests that change the voters of the quorum (KIP-853): to its leader, or by any broker."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 from uuid import UUID

@@ -1,7 +1,5 @@
 """The command browse: the tree on a full screen, with details beside it."""
 
-from __future__ import annotations
-
 from kraftops.errors import UsageError
 from kraftops_shell.commands.browser.browser import Browser
 from kraftops_shell.commands.browser.moments import Moments

@@ -1,7 +1,5 @@
 """The frame of a browser: the tree, and the details of a node beside or below it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

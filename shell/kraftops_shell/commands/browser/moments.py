@@ -1,7 +1,5 @@
 """The states that a browser moves through: the present one, and others at offsets of the log."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from kraftops.display.times import shown_time

@@ -1,7 +1,5 @@
 """The command blame."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from kraftops.errors import UsageError

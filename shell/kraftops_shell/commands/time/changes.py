@@ -1,7 +1,5 @@
 """The commands changes and incidents."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from kraftops.answers.fields import Field, json_of

@@ -1,7 +1,5 @@
 """The commands at, next and prev."""
 
-from __future__ import annotations
-
 from kraftops.display.charts import sparkline
 from kraftops.display.sizes import number_text
 from kraftops.display.times import iso_time, time_fields

@@ -1,7 +1,5 @@
 """The text and JSON of changes of the log, as history-of has them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from kraftops.errors import UsageError

@@ -1,7 +1,5 @@
 """The changes that a path and a type of records choose."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 

@@ -1,7 +1,5 @@
 """The columns of a view, with their types, for help."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from kraftops.answers.fields import Field

@@ -1,7 +1,5 @@
 """The command log."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Rows of views as tables for people, as JSON, and as CSV."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from kraftops.answers.cells import cell_of, column_at

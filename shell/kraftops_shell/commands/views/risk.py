@@ -1,7 +1,5 @@
 """The commands what-if and skew."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 

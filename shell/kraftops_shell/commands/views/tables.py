@@ -1,7 +1,5 @@
 """The commands topics, partitions, brokers, configs, acls, quotas and groups."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from itertools import islice

@@ -1,7 +1,5 @@
 """The command help: commands by task, with examples, and what combines them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from kraftops_shell.commands.manual import print_commands, print_manual

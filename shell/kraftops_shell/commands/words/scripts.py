@@ -1,7 +1,5 @@
 """The commands source and watch: lines of a file, and a command again and again."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from typing import Self

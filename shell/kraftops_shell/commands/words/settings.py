@@ -1,7 +1,5 @@
 """The commands alias, unalias and set."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Callable, Sequence
 

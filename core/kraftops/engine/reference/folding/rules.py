@@ -3,8 +3,6 @@
 A rule returns None, or why its record cannot apply; the state is then unchanged.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

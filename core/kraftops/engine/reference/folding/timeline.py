@@ -1,7 +1,5 @@
 """The reference's timeline: levels and counts in buckets, losses of partitions, kept changes."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
