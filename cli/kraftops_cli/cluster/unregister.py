@@ -51,10 +51,10 @@ _REASON = (text("error", "code of the error"), text("message", "the error in wor
 def _known(field: Field) -> Field:
     """Fill a field from what an error knows of a broker; it is missing where that is silent."""
 
-    def get(answered: _Answered) -> object:
+    def value_of(answered: _Answered) -> object:
         return error_fields(answered.unregistration).get(field.name, Missing)
 
-    return replace(field, may_be_missing=True, get=get)
+    return replace(field, may_be_missing=True, value_of=value_of)
 
 
 _BROKER = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from operator import attrgetter
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 
 from kraftops.answers.types import (
@@ -41,16 +41,13 @@ class Field:
     name: str
     """The name in JSON, in camel case."""
     type: FieldType
+    value_of: Callable[[Any], object]
+    """Returns its value of a thing that is answered."""
     help: str = ""
     """Its meaning in one sentence, without a full stop."""
     is_usual: bool = True
     numeral: Numeral = "plain"
     gives_way: int = 0
-    get: Callable[[Any], object] | str | None = None
-    """Returns its value of a thing that is answered; None for the attribute of the same name.
-
-    A text is a path of attributes, as `leader.node_id`, and null where one of them is None.
-    """
     may_be_null: bool = False
     may_be_missing: bool = False
     """Whether some forms of the command leave it out."""
@@ -61,32 +58,36 @@ class Field:
     cell: Callable[[Any], Cell] | None = None
     """Returns the cell of a thing in that column, where people read more than the value."""
 
-    def value_of(self, thing: object) -> object:
-        if callable(self.get):
-            return self.get(thing)
-        value: object = thing
-        for name in _attributes(self.get or self.name):
-            value = None if value is None else getattr(value, name)
-        return value
 
+def _reader(path: str) -> Callable[[Any], object]:
+    """Return what reads a path of attributes, as `leader.node_id`: null where one of them is None.
 
-@cache
-def _attributes(path: str) -> list[str]:
-    """Return the names of a path of attributes; a name in JSON is that of its attribute."""
-    return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", path).lower().split(".")
+    A name in JSON is that of its attribute.
+    """
+    first, *rest = re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", path).lower().split(".")
+    read = attrgetter(first)
+    if not rest:
+        return read
+    read_rest = _reader(".".join(rest))
+
+    def read_path(thing: object) -> object:
+        value = read(thing)
+        return None if value is None else read_rest(value)
+
+    return read_path
 
 
 class _More(TypedDict, total=False):
     is_usual: bool
     gives_way: int
-    get: Callable[[Any], object] | str
     may_be_missing: bool
     cell: Callable[[Any], Cell]
 
 
 class More(_More, total=False):
-    """The parts of a `Field` that any kind of field can have; a column also by title, priority."""
+    """What `field` takes for any kind of field; a column also by title, priority."""
 
+    get: Callable[[Any], object] | str
     column: Column | str | tuple[str, int]
 
 
@@ -111,17 +112,23 @@ def field(
     kind: FieldType,
     help_text: str,
     *,
+    get: Callable[[Any], object] | str = "",
     column: Column | str | tuple[str, int] | None = None,
     **more: Unpack[_Parts],
 ) -> Field:
-    """Return a field; one whose name ends in `?` may be null."""
+    """Return a field; one whose name ends in `?` may be null.
+
+    *get* returns its value, or is a path of attributes; without it, the attribute of the same name.
+    """
+    json_name = name.removesuffix("?")
     if isinstance(column, str):
         column = (column, 0)
     if isinstance(column, tuple):
         column = number_column(*column) if kind.kinds == {NUMBER} else Column(*column)
     return Field(
-        name.removesuffix("?"),
+        json_name,
         kind,
+        get if callable(get) else _reader(get or json_name),
         help_text,
         column=column,
         may_be_null=name.endswith("?"),
@@ -193,20 +200,31 @@ def in_some_forms(*fields: Field) -> tuple[Field, ...]:
     return tuple(replace(field, may_be_missing=True) for field in fields)
 
 
+def within(path: str, fields: Iterable[Field]) -> tuple[Field, ...]:
+    """Return fields of what *path* leads to, for the thing that the path begins at."""
+    read = _reader(path)
+
+    def moved(field: Field) -> Field:
+        return replace(field, value_of=lambda thing: field.value_of(read(thing)))
+
+    return tuple(map(moved, fields))
+
+
+_SCALARS = frozenset({type(None), bool, int, str})
+
+
 def json_of(fields: Iterable[Field], thing: object) -> dict[str, object]:
     """Return the JSON fields of a thing that is answered; a mapping has them already."""
-    if isinstance(thing, Mapping):
+    if isinstance(thing, dict):
         return dict(thing)
     return {
-        field.name: _json(field, value)
+        field.name: value if type(value) in _SCALARS else _json(field, value)
         for field in fields
         if (value := field.value_of(thing)) is not Missing
     }
 
 
 def _json(field: Field, value: object) -> object:
-    if value is None or type(value) in (int, str, bool):
-        return value
     if field.type is _TEXTS:
         assert isinstance(value, Iterable)
         return [*map(str, value)]

@@ -1,11 +1,10 @@
 """What `kafka-storage compare`, `recover` and `recover-plan` answer."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from kraftops.answers.fields import (
     Answer,
-    Field,
     boolean,
     in_some_forms,
     number,
@@ -16,6 +15,7 @@ from kraftops.answers.fields import (
     text_lists,
     texts,
     time,
+    within,
 )
 from kraftops.display.columns import folded
 from kraftops.findings.answer import FINDINGS
@@ -250,7 +250,7 @@ ELECTION = (
 _PLAN = (
     LOSS_TOTAL,
     LOSSES,
-    *(replace(field, get=f"partitions.comparison.{field.get or field.name}") for field in COPIES),
+    *within("partitions.comparison", COPIES),
     boolean("electsNewest", "whether the elections are written", get="partitions.is_elected"),
     parts(
         "elections", "elections that keep the most records", ELECTION, get="partitions.elections"
@@ -279,15 +279,11 @@ _PLAN = (
 )
 
 
-def _of(attribute: str, field: Field) -> Field:
-    return replace(field, get=lambda answered: field.value_of(getattr(answered, attribute)))
-
-
 RECOVER = Answer(
     (
         *UNDO,
         *in_some_forms(
-            *(_of("plan", field) for field in _PLAN),
+            *within("plan", _PLAN),
             parts("nextSteps", "what to do next, in order", _WORK_STEP),
         ),
     ),
@@ -302,7 +298,7 @@ _HOST = (
 )
 RECOVER_PLAN = Answer(
     (
-        *(_of("recovery", field) for field in _PLAN if field.name not in ("nodeId", "steps")),
+        *within("recovery", [field for field in _PLAN if field.name not in ("nodeId", "steps")]),
         parts("hosts", "nodes with a script, by id", _HOST),
         numbers("withoutCopy", "nodes without a script"),
     )

@@ -10,7 +10,7 @@ from itertools import compress
 from sys import byteorder
 from typing import Any, NamedTuple
 
-from kraftops.answers.fields import Field
+from kraftops.answers.fields import Field, field
 from kraftops.dump.report import Report
 from kraftops.dump.scan.part_rows import column_outcomes
 from kraftops.engine.columns import rows_of
@@ -63,7 +63,7 @@ def log_columns(dialect: str = KAFKA_DIALECT) -> tuple[Field, ...]:
     decoder = Query(decoder=METADATA, dialect=dialect).record_decoder
     types = row_types(frozenset({decoder}))
     return tuple(
-        Field(name, types[name], is_usual=name in _USUAL, gives_way=_GIVE_WAY.get(name, 0))
+        field(name, types[name], "", is_usual=name in _USUAL, gives_way=_GIVE_WAY.get(name, 0))
         for name in COLUMNS
     )
 
