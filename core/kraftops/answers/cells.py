@@ -1,7 +1,5 @@
 """Tables for people from the definition of fields: columns, and the cells of things and values."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from kraftops.answers.fields import Field

@@ -1,7 +1,5 @@
 """The table of checks, and how they run: each alone, in its own time."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Checks of a cluster, running or by its metadata log: problems, incidents, what is left over."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """All codes of findings and errors, with what each means and what to do."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

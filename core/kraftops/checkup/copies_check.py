@@ -1,7 +1,5 @@
 """The check of copies: what a start of several brokers cuts, and the best of damaged copies."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """What `kraftops doctor` answers: a verdict, findings by severity, and what was looked at."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

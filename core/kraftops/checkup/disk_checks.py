@@ -1,7 +1,5 @@
 """Checks of what lies on disks: start, copies, metadata, room, retention, transactions."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """What the checks look at: nodes, copies of directories, metadata, a running cluster."""
 
-from __future__ import annotations
-
 import os
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

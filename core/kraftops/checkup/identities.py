@@ -1,7 +1,5 @@
 """Directories without a configuration: which are of one server, and which copy another one."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

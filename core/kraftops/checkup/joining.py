@@ -1,7 +1,5 @@
 """Findings of several checks, joined by cause: one finding for each, its effects as evidence."""
 
-from __future__ import annotations
-
 import os
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The page of an examination: that of a report on the metadata log, with its findings on top."""
 
-from __future__ import annotations
-
 from kraftops.answers.version import JSON_VERSION
 from kraftops.checkup.diagnosis import Diagnosis
 from kraftops.checkup.examination import Examination

@@ -1,7 +1,5 @@
 """The check of the quorum that runs: its leader, its majority, and the voters that lack it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial

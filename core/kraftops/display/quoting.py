@@ -1,7 +1,5 @@
 """Words of a shell, for commands that people paste."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import string

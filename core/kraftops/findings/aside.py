@@ -1,7 +1,5 @@
 """Commands that move something out of a log directory, and keep it."""
 
-from __future__ import annotations
-
 import os
 
 from kraftops.display import quoting

@@ -1,7 +1,5 @@
 """The catalogue of findings: what each code means, what Kafka does, and what to do."""
 
-from __future__ import annotations
-
 import os
 import tomllib
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """The parts of a report that come from summaries: of logs of users, groups and transactions."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 

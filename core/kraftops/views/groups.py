@@ -1,7 +1,5 @@
 """The view of groups, by the logs of `__consumer_offsets` beside a metadata log."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator, Sequence
 

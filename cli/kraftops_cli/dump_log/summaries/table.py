@@ -1,7 +1,5 @@
 """The table of several logs: a line for each, and their sum."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """What a start makes of a partition that is checked: the loader's answer, and what it removes."""
 
-from __future__ import annotations
-
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -3,8 +3,6 @@
 Tables for people are made from the JSON: the cell of a field is made of a JSON object.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from operator import attrgetter, itemgetter
 from os.path import basename, dirname

@@ -1,7 +1,5 @@
 """Count the batches of a file in a summary."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The logs of a summary: which are read and shown, and what one tells about another."""
 
-from __future__ import annotations
-
 import os.path
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches

@@ -3,8 +3,6 @@
 A summary of its own, with its sketches, takes 60 µs a log, and a broker may have 100,000.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 

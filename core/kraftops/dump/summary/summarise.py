@@ -1,7 +1,5 @@
 """Read a log, or a part of one, into a summary."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 from dataclasses import replace
 

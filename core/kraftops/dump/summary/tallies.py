@@ -1,7 +1,5 @@
 """Parts of a summary from the tallies of an engine."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from kraftops.dump.summary.offset_span import OffsetSpan

@@ -5,8 +5,6 @@ renames strays, and makes missing partitions anew. It keeps a partition in anoth
 the assigned one, and tells the controller.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress

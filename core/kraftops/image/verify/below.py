@@ -1,7 +1,5 @@
 """The damage of a metadata log that its newest snapshot hides: the image is read from there on."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress

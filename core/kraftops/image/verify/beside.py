@@ -1,7 +1,5 @@
 """Directories of partitions that are missing, under other names in the same log directories."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence

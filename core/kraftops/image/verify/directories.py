@@ -3,8 +3,6 @@
 The rules are those of Kafka's `LogManager.isStrayReplica` and of KIP-858.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -3,8 +3,6 @@
 Partitions belong to the broker to which the metadata assigns them, whatever meta.properties says.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ It reads what Kafka reads. After an unclean stop that is whole segments; a check
 says more, and takes longer.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 from collections.abc import Iterable, Iterator

@@ -4,8 +4,6 @@ A format sees the directories of its node, and the logs that are named. It canno
 controller with no other directory was one before, nor whether other controllers have their logs.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple

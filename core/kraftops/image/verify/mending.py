@@ -1,7 +1,5 @@
 """Ids of data directories that lost their meta.properties, from the node's own metadata log."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from kraftops.image.state.image import MetadataImage

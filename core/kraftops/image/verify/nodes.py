@@ -3,8 +3,6 @@
 A node is checked against the release that is named or installed, or else the one that has run it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple

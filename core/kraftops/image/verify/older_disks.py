@@ -1,7 +1,5 @@
 """Disks of a broker that are older than its last run: restored from a backup, or a former copy."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from kraftops.display.sizes import NAMES_IN_LINE, first_names, many

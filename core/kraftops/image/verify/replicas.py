@@ -4,8 +4,6 @@ Segments are compared where they overlap. A log that ends before another is only
 that begins later has been cleaned up earlier.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """Cures of findings about one copy of a partition, where the others are at hand to be compared."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace

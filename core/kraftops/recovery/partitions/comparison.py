@@ -1,7 +1,5 @@
 """Copies of partitions on several disks: which is newest, and what each broker alone has."""
 
-from __future__ import annotations
-
 import sys
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

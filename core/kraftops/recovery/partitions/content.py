@@ -4,8 +4,6 @@ A follower has its leader's bytes. Only the cleaner changes them, of each replic
 the offset in its checkpoint (`LogCleaner`).
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Collection, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Log directories of brokers, with the copies of partitions: names, checkpoints, last batches."""
 
-from __future__ import annotations
-
 import os
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

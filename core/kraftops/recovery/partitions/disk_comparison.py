@@ -1,7 +1,5 @@
 """The copies of partitions on given disks: what a start makes of them, and what is left out."""
 
-from __future__ import annotations
-
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence

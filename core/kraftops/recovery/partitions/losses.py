@@ -1,7 +1,5 @@
 """The table of losses: records on the disks of brokers that a leader by the metadata lacks."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The order in which brokers start: the best copy of a partition leads before a worse one can."""
 
-from __future__ import annotations
-
 import os
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence

@@ -1,7 +1,5 @@
 """What `kafka-storage verify` answers: a row for each node, and the findings."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

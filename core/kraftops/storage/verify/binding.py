@@ -4,8 +4,6 @@ A server binds every listener at its start, with SO_REUSEADDR, and ends where it
 (`SocketServer`); sockets that listen on the same port of another address are not in its way.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import os
 import re

@@ -4,8 +4,6 @@ Measured on Kafka 4.3.1, 4.0.0 and 3.9.1: a key of type class is resolved while 
 is parsed (`ConfigDef`), whatever the role; other plug-ins are when a server makes them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

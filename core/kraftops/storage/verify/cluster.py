@@ -1,7 +1,5 @@
 """Checks between the nodes of one cluster."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple

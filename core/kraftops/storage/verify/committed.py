@@ -8,8 +8,6 @@ times `controller.quorum.fetch.timeout.ms` (Kafka 3.7 and later), so that the re
 last ones were committed.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """The configurations of nodes that are named: each file once, and the findings about bad ones."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from contextlib import suppress

@@ -3,8 +3,6 @@
 A voter that is formatted votes with an empty log, and a broker may lead with empty partitions.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections import Counter

@@ -3,8 +3,6 @@
 The rules are those of Kafka's `KafkaRaftLog`, by `foretell_metadata_log`.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace

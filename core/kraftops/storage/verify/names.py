@@ -5,8 +5,6 @@ again and again. A quorum needs a candidate that reaches a majority with itself;
 its followers find it by the bootstrap servers, even if its own name is lost (measured with 4.3.1).
 """
 
-from __future__ import annotations
-
 import shlex
 import socket
 import time

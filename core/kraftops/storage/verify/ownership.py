@@ -1,7 +1,5 @@
 """Files that the user of a server cannot use, as after a restore by root."""
 
-from __future__ import annotations
-
 import os
 import stat
 from collections import Counter

@@ -4,8 +4,6 @@ The rules are those of `KafkaRaftServer`, `BootstrapDirectory`, `FeatureControlM
 `KafkaConfig`, tried on Kafka 4.3.1, 4.0.0 and 3.9.1.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator

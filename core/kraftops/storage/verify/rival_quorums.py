@@ -4,8 +4,6 @@ Epochs alone do not tell it: two recoveries, and the leaders after them, can cou
 So the batches are compared, where voters or beginnings of epochs differ.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import suppress

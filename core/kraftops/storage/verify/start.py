@@ -3,8 +3,6 @@
 The rules are those of Kafka 4.3.1's start: `KafkaRaftServer`, `LogManager`, `KafkaRaftClient`.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Sequence
 
