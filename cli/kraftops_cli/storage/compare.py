@@ -38,6 +38,7 @@ _LEFT_OUT = frozenset({"no-archive", "no-log", "no-room", "not-found", "unreadab
 @FORM
 def compare(terminal: Terminal, /, names: tuple[str, ...]) -> int:
     from kraftops.checkup.examination import Examination
+    from kraftops.findings.aside import typed
     from kraftops.findings.finding import HAS_FINDINGS, worst_first
     from kraftops.recovery.answer import COMPARE
     from kraftops.recovery.node_copies import opened_sources
@@ -60,7 +61,7 @@ def compare(terminal: Terminal, /, names: tuple[str, ...]) -> int:
         for finding in identities.findings if not sound else ():
             raise RecoveryRefused("no-identity", str(finding), finding.remedy)
         answered = compare_disks(sound)
-    findings += [*identities.findings, *answered.findings]
+        findings += map(typed, (*identities.findings, *answered.findings))
     answered = replace(answered, findings=worst_first(findings))
     print_answer(terminal, COMPARE.fields, answered, lambda: _text(terminal.console, answered))
     return 0 if answered.is_safe else HAS_FINDINGS

@@ -14,8 +14,8 @@ from kraftops.checkup.joining import joined
 from kraftops.display.columns import Column, Styled, folded
 from kraftops.display.sizes import many
 from kraftops.errors import CODES
-from kraftops.fileio.mounts import ARCHIVE_ROOT, archive_of
 from kraftops.findings.answer import FINDINGS
+from kraftops.findings.aside import typed
 from kraftops.findings.finding import (
     BAD_ARCHIVE,
     HAS_FINDINGS,
@@ -145,8 +145,7 @@ def diagnosis_of(
 
 def _runnable(finding: Finding, fill: Callable[[str], str]) -> Finding:
     """Return a finding whose commands name addresses, and archives instead of paths in them."""
-    commands = filter(None, map(_typed, map(fill, finding.commands)))
-    return replace(finding, commands=tuple(dict.fromkeys(commands)))  # of directories, one archive
+    return typed(replace(finding, commands=tuple(map(fill, finding.commands))))
 
 
 def _addresses(examination: Examination) -> dict[str, str]:
@@ -170,17 +169,6 @@ def _addressed(addresses: Mapping[str, str], command: str) -> str:
         return f"{match[1]} {addresses[name]}" if name in addresses else match[0]
 
     return _PLACEHOLDER.sub(option, command)
-
-
-def _typed(command: str) -> str | None:
-    """Return a command that can be run; None for one of a shell about files in an archive."""
-    words = shlex.split(command) if ARCHIVE_ROOT in command else []
-    archives = [archive_of(word) for word in words]
-    if not any(archives):
-        return command
-    if not command.startswith(("kraftops ", "kafka-")):
-        return None
-    return shlex.join(archive or word for word, archive in zip(words, archives, strict=True))
 
 
 CHECK = (

@@ -1,10 +1,14 @@
 """Commands that move something out of a log directory, and keep it."""
 
 import os
+import shlex
+from dataclasses import replace
 
 from kraftops.display import quoting
 from kraftops.display.sizes import size_text
 from kraftops.fileio.directories import existing_parent, owner_of
+from kraftops.fileio.mounts import ARCHIVE_ROOT, archive_of
+from kraftops.findings.finding import Finding
 
 
 def aside_of(directory: str) -> str:
@@ -56,3 +60,20 @@ def aside_command(directory: str, name: str) -> str:
     place = quoting.quote_path(os.path.join(directory, name))
     aside = quoting.quote_path(aside_of(directory))
     return f"mkdir -p {aside} && mv {place} {new_folder(directory, name)}"
+
+
+def typed(finding: Finding) -> Finding:
+    """Return a finding whose commands can be run: they name archives instead of paths in them."""
+    commands = filter(None, map(_typed, finding.commands))
+    return replace(finding, commands=tuple(dict.fromkeys(commands)))  # of directories, one archive
+
+
+def _typed(command: str) -> str | None:
+    """Return a command that can be run; None for one of a shell about files in an archive."""
+    words = shlex.split(command) if ARCHIVE_ROOT in command else []
+    archives = [archive_of(word) for word in words]
+    if not any(archives):
+        return command
+    if not command.startswith(("kraftops ", "kafka-")):
+        return None
+    return shlex.join(archive or word for word, archive in zip(words, archives, strict=True))

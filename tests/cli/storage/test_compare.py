@@ -416,3 +416,21 @@ def test_parent_of_disks_stands_for_all_of_them(tmp_path: Path) -> None:
     disks = two_disks(tmp_path)
 
     assert compared(tmp_path, tmp_path, code=2) == compared(tmp_path, *disks, code=2)
+
+
+def test_no_command_is_for_a_path_in_an_archive(tmp_path: Path) -> None:
+    """A renamed directory in it can be given its name again on its host alone."""
+    cluster = example_cluster(tmp_path)
+    for broker in (102, 103):
+        shutil.rmtree(cluster / f"node-{broker}/data/orders-0")
+    lost = cluster / "node-101/data/orders-0"
+    lost.rename(lost.with_name(f"orders-0.{'1' * 32}-delete"))
+    archive = tmp_path / "a.tgz"
+    with tarfile.open(archive, "w:gz") as tar:
+        tar.add(cluster, "cluster")
+
+    done = storage(tmp_path, "compare", str(archive), "--format", "json")
+
+    findings = json.loads(done.text)["findings"]
+    assert any("its name orders-0 again" in finding["cure"] for finding in findings)
+    assert not [line for finding in findings for line in finding["commands"] if "!/" in line]
