@@ -69,7 +69,7 @@ def verify(terminal: Terminal, options: VerifyOptions) -> int:
     from kraftops.checkup.examination import Examination
     from kraftops.image.verify.nodes import verify_nodes
     from kraftops.storage.config.host import LocalKafka
-    from kraftops.storage.logdirs.node import read_node
+    from kraftops.storage.logdirs.node import majority_unknown, read_node, voters_not_given
     from kraftops.storage.verify.answer import VERIFY, VerifyAnswer
     from kraftops.storage.verify.configurations import load_configs
 
@@ -93,6 +93,8 @@ def verify(terminal: Terminal, options: VerifyOptions) -> int:
         if exit_code(findings):
             for node in answered.nodes:
                 terminal.line(_as_line(node, "was checked"))
+    if form == "text" and (voters := voters_not_given(nodes)):
+        terminal.line(majority_unknown(voters))
     print_answer(
         terminal,
         VERIFY.fields,

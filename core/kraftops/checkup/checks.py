@@ -13,6 +13,7 @@ from kraftops.errors import KraftopsError, with_code
 from kraftops.fileio.mounts import archive_of
 from kraftops.findings.finding import Finding
 from kraftops.parallel.background import BackgroundCall
+from kraftops.storage.logdirs.node import majority_unknown
 from kraftops.wire.net.deadline import PAUSE, Deadline
 
 Applies = Callable[[Examination], str | None]
@@ -158,6 +159,12 @@ def _several(examination: Examination) -> str | None:
     return _disks(examination) or (None if len(examination.nodes) > 1 else "one node is named")
 
 
+def _cluster(examination: Examination) -> str | None:
+    reason = _several(examination)
+    voters = examination.voters_not_given if reason else ()
+    return f"{reason}; {majority_unknown(voters)}" if voters else reason
+
+
 def _stopped(examination: Examination) -> str | None:
     if any(examination.is_running(node) for node in examination.nodes):
         return "a server runs, which truncates its logs itself"
@@ -219,7 +226,7 @@ CHECKS = (
           _named),
     Check("start", "what a start makes of disks", 120, disk_checks.start, _disks),
     Check("partitions", "all bytes of partitions", 86_400, disk_checks.partitions, _deep),
-    Check("cluster", "nodes against each other", 60, disk_checks.one_cluster, _several,
+    Check("cluster", "nodes against each other", 60, disk_checks.one_cluster, _cluster,
           _without_voters),
     Check("copies", "copies of partitions on several brokers", 120, copies_check.copies, _stopped,
           _without_ends),

@@ -27,6 +27,7 @@ from kraftops.reassign.disks import disks_of
 from kraftops.reassign.min_isr import logged_min_isr, min_isr_of_topics
 from kraftops.reassign.operations import State as OperationState
 from kraftops.reassign.operations import operations_of, operations_under_way
+from kraftops.storage.logdirs.node import voter_ids
 from kraftops.timeline.answer import incident_text
 from kraftops.timeline.changes import read_changes
 from kraftops.timeline.incidents import incidents_of
@@ -112,8 +113,7 @@ def _may_be_old(examination: Examination) -> bool:
     It has not without most of its voters. An archive may be of a server that ran, and followed.
     """
     nodes = examination.nodes
-    newest = max(nodes, key=lambda node: node.content.rank)
-    voters = {voter.node_id for voter in newest.voters} or newest.static_voters
+    voters = voter_ids(nodes)
     stopped = voters & {node.config.node_id for node in nodes}
     follows = any(examination.is_running(node) or is_packed(node) for node in nodes)
     return bool(voters) and not follows and 2 * len(stopped) <= len(voters)

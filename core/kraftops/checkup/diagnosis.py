@@ -12,7 +12,7 @@ from kraftops.checkup.copies_check import with_intact_copies
 from kraftops.checkup.examination import Examination
 from kraftops.checkup.joining import joined
 from kraftops.display.columns import Column, Styled, folded
-from kraftops.display.sizes import many
+from kraftops.display.sizes import many, named
 from kraftops.errors import CODES
 from kraftops.findings.answer import FINDINGS
 from kraftops.findings.aside import typed
@@ -61,12 +61,14 @@ def identity(finding: Finding) -> tuple[object, ...]:
 class Diagnosis:
     """The findings, the worst first, and the checks that were made.
 
-    *omitted* is the number of findings that are not wanted, or known by a baseline.
+    *omitted* is the number of findings that are not wanted, or known by a baseline; *scope* says
+    of which nodes alone the verdict is.
     """
 
     findings: Sequence[Finding]
     runs: Sequence[CheckRun]
     omitted: int = 0
+    scope: str = ""
 
     def __repr__(self) -> str:
         return "\n".join([f"Diagnosis: {self.verdict}", *map(str, self.findings)])
@@ -90,7 +92,9 @@ class Diagnosis:
                 return f"nothing could be examined: {failed[0].reason}"
             nothing = "nothing else is wrong" if self.omitted else "nothing is wrong"
             limits = " in what was examined" if prefix else ""
-            return f"{prefix}{nothing}{limits}: {many(done, 'check')} done{notes}{suffix}"
+            return (
+                f"{prefix}{nothing}{self.scope}{limits}: {many(done, 'check')} done{notes}{suffix}"
+            )
         first = f"first: {severe[0]} [{severe[0].code}]"
         return f"{prefix}{counts_text(severe)}; {first}{suffix}"
 
@@ -140,7 +144,11 @@ def diagnosis_of(
         findings = with_intact_copies(findings, examination)
     causes = joined((_runnable(finding, fill) for finding in findings), node_of)
     selected = [cause for cause in causes if selection.takes(cause)]
-    return Diagnosis(selected, runs, len(causes) - len(selected))
+    scope = ""
+    if was_read and (voters := examination.voters_not_given):
+        ids = [node.config.node_id for node in examination.nodes]
+        scope = f" with {named('node', ids)} ({named('voter', voters)} not given)"
+    return Diagnosis(selected, runs, len(causes) - len(selected), scope)
 
 
 def _runnable(finding: Finding, fill: Callable[[str], str]) -> Finding:

@@ -27,7 +27,7 @@ from kraftops.storage.config.host import LocalKafka
 from kraftops.storage.config.nearby import configurations_in, moved, without_disks
 from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.logdirs.directories import read_directories
-from kraftops.storage.logdirs.node import Node, read_node
+from kraftops.storage.logdirs.node import Node, read_node, voters_not_given
 from kraftops.storage.verify.configurations import load_configs
 from kraftops.storage.verify.release import Target
 
@@ -306,6 +306,11 @@ class Examination:
         """The running cluster, if its quorum has a leader, as the check of the quorum finds."""
         access = self.access
         return access if access and (access.brokers or access.controllers) else None
+
+    @property
+    def voters_not_given(self) -> Sequence[int]:
+        """The other voters, where no running cluster and no majority of configurations is named."""
+        return voters_not_given(self.nodes) if self.configs and self.access is None else ()
 
     def is_copy(self, node: Node) -> bool:
         """Tell whether a node is known by directories that were found, which may lack some."""

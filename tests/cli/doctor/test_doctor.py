@@ -186,6 +186,20 @@ def test_directory_without_an_identity_has_no_strays(args: tuple[str, ...], tmp_
     assert "failed" not in {run["status"] for run in answer["checks"]}
 
 
+def test_voter_alone_does_not_tell_whether_a_majority_is_left(tmp_path: Path) -> None:
+    voters = {"controller.quorum.voters": "1@localhost:29093,2@localhost:29094,3@localhost:29095"}
+    make_node(tmp_path, voters)
+    format_node(tmp_path)
+
+    done = doctor("-c", PROPERTIES, cwd=tmp_path)
+
+    first, *_, last = done.text.splitlines()
+    assert done.code == 0
+    assert first.startswith("nothing is wrong with node 1 (voters 2 and 3 not given): ")
+    unknown = "without -c for voters 2 and 3, whether a majority is left cannot be said"
+    assert f"cluster (one node is named; {unknown})" in last
+
+
 def test_skipped_checks_are_one_line() -> None:
     lines = doctor(str(REAL / "stopped")).text.splitlines()
 

@@ -73,6 +73,18 @@ def test_sound_node_would_start(node: Path) -> None:
     )
 
 
+def test_voter_alone_does_not_tell_whether_a_majority_is_left(tmp_path: Path) -> None:
+    voters = {"controller.quorum.voters": "1@localhost:29093,2@b:9093,3@c:9093"}
+    node = make_node(tmp_path, voters)
+    format_node(node)
+
+    done = verify(node)
+
+    assert (done.code, done.text.count("node 1 would start")) == (0, 1)
+    unknown = "without -c for voters 2 and 3, whether a majority is left cannot be said"
+    assert done.errors[-1] == unknown
+
+
 def test_each_finding_is_a_line_with_its_cure(node: Path) -> None:
     (node / "d2" / META).unlink()
     (node / "d1/lost+found").mkdir()

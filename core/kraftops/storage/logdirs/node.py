@@ -1,11 +1,12 @@
 """Node of a cluster on disk: its configuration and its directories."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from kraftops.display import quoting
+from kraftops.display.sizes import named
 from kraftops.fileio.mounts import archive_of
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.memory import USUAL, Budget
@@ -175,3 +176,21 @@ def _copy_name(node: Node) -> str:
     """Return the name by which a plan takes a node: its archive, configuration or directory."""
     path = node.config.path if node.config.given else node.metadata.path
     return archive_of(node.metadata.path) or path
+
+
+def voter_ids(nodes: Sequence[Node]) -> frozenset[int]:
+    """Return the ids of the voters by the newest metadata log of the nodes; or empty."""
+    newest = max(nodes, key=lambda node: node.content.rank)
+    return frozenset(voter.node_id for voter in newest.voters) or newest.static_voters
+
+
+def voters_not_given(nodes: Sequence[Node]) -> list[int]:
+    """Return the other voters, if there are voters among the nodes, but no majority of them."""
+    voters = voter_ids(nodes) if nodes else frozenset()
+    present = voters & {node.config.node_id for node in nodes}
+    return sorted(voters - present) if present and 2 * len(present) <= len(voters) else []
+
+
+def majority_unknown(voters: Iterable[int]) -> str:
+    """Return what cannot be said without the voters that were not given."""
+    return f"without -c for {named('voter', voters)}, whether a majority is left cannot be said"

@@ -30,7 +30,7 @@ from kraftops.server.loader.metadata_log import MetadataLogOutcome, foretell_met
 from kraftops.server.loader.text_files import LEADER_EPOCHS, epoch_entries
 from kraftops.server.loader.thrown import LoadError
 from kraftops.server.metadata_log.cures import FETCHES_END, fetches_anew
-from kraftops.storage.logdirs.node import Node, recover_command
+from kraftops.storage.logdirs.node import Node, recover_command, voter_ids
 
 _VOTES_WITHOUT = "it votes without these records: with another such voter they are lost"
 _RESTORE = Cure("restore the metadata directory from a copy")
@@ -89,11 +89,9 @@ def lost_by_all(findings: Iterable[Finding], nodes: Sequence[Node]) -> Iterator[
     """Yield findings; where all voters lack their ends, with the log to go on from as cure."""
     findings = [*findings]
     lost = {finding.place.node for finding in findings if _fetches_end(finding)}
-    newest = max(nodes, key=lambda node: node.content.rank) if lost else None
-    voters: Collection[int] = ()
-    if newest:
-        voters = {voter.node_id for voter in newest.voters} or newest.static_voters
-    if newest and voters and lost.issuperset(voters):
+    voters = voter_ids(nodes) if lost else frozenset()
+    if voters and lost.issuperset(voters):
+        newest = max(nodes, key=lambda node: node.content.rank)
         cure = _going_on_from(newest, voters, nodes)
         findings = [
             replace(finding, cure=cure.text, commands=cure.commands)
