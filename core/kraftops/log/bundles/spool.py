@@ -16,6 +16,7 @@ from typing import NamedTuple
 from kraftops.errors import SourceError
 from kraftops.fileio.mounts import Extent, Mount, mounted
 from kraftops.log.bundles.members import TOO_LARGE, Member, MemberKind, TornArchive, members
+from kraftops.log.files import PARTITION_NAME
 from kraftops.log.reader import BLOCK, DamagedArchive
 from kraftops.log.zeros import are_zeros
 from kraftops.memory import keep_freed_memory
@@ -120,7 +121,7 @@ class _Spool:
             if name is None:
                 skipped.append(Skipped(member.name, "its path leads out of the archive"))
                 continue
-            if not is_wanted(name):
+            if not (is_wanted(name) or _is_linked_partition(member.kind, name)):
                 continue
             if member.kind is not MemberKind.FILE:
                 skipped.append(Skipped(name, f"it is a {member.kind.value}"))
@@ -184,6 +185,11 @@ class _Spool:
         except OSError as error:
             raise NoRoom(f"cannot keep what is in it: {error.strerror}", MORE_ROOM) from None
         self._unwritten = bytearray()
+
+
+def _is_linked_partition(kind: MemberKind, name: str) -> bool:
+    """Tell whether a member is a link to a partition, which was moved to another disk."""
+    return kind is MemberKind.LINK and bool(PARTITION_NAME.fullmatch(posixpath.basename(name)))
 
 
 def _inner_path(name: str) -> str | None:

@@ -1,6 +1,7 @@
 """Paths lead into archives, whose files are ranges of one file."""
 
 import os
+import tarfile
 import tempfile
 import zipfile
 from pathlib import Path
@@ -172,3 +173,17 @@ def test_the_copy_has_no_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
     with mounted_archive(f"{tmp_path}/a.tar.gz", is_wanted):
         assert os.listdir(scratch) == []
+
+
+@pytest.mark.parametrize(("name", "is_named"), [("t-2", True), ("current", False)])
+def test_link_in_the_place_of_a_partition_is_named(
+    tmp_path: Path, name: str, *, is_named: bool
+) -> None:
+    archive = tmp_path / "n1.tar"
+    (tmp_path / "n1").mkdir()
+    (tmp_path / f"n1/{name}").symlink_to("/mnt/other/t-2")
+    with tarfile.open(archive, "w") as tar:
+        tar.add(tmp_path / "n1", "n1")
+
+    with mounted_archive(str(archive), lambda path: path.endswith(".log")) as (_, skipped):
+        assert skipped == ([Skipped(f"n1/{name}", "it is a link")] if is_named else [])
