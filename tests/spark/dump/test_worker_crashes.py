@@ -276,5 +276,5 @@ def test_summary_counts_the_other_files_when_one_crashes(
     found = count_splits(session, splits, query, frozenset())
 
     summaries = found.summaries.values()
-    assert sum(summary.as_dict()["damage"]["count"] for summary in summaries) == 1
+    assert sum(summary.damage.count for summary in summaries) == 1
     assert sum(summary.records.count for summary in summaries) * 5 == whole * 4
