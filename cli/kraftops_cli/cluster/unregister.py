@@ -172,7 +172,7 @@ def _chosen(registrations: Registrations, options: UnregisterOptions) -> list[Re
 def _by_state(
     registrations: Registrations, options: UnregisterOptions
 ) -> dict[int, KraftopsError | None]:
-    """Choose by rack, or all that are fenced; None is no doubt that one is fenced long enough.
+    """Choose by rack, or all that are fenced: by ID, None or why one may not be for long enough.
 
     Raises:
         RefusedError: the registrations may not be seen.

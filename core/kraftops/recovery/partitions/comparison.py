@@ -151,7 +151,7 @@ class Comparison:
     def source(self, name: str, damaged: Collection[int] = ()) -> PartitionCopy:
         """Return the copy of a partition that replaces others: all cures name this one.
 
-        The copies of *damaged* brokers are no source where others have the same records.
+        The copies of *damaged* brokers are not a source where others have the same records.
         """
         copies = [copy for copy in self.all_copies if copy.name == name]
         return newest_of(copies, self.leaders.get(name, ()), damaged)

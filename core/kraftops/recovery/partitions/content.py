@@ -104,7 +104,7 @@ def _damaged_offsets(files: PartitionFiles, segment: SegmentFiles, end: int) -> 
                 break
             position, first = batch.end, batch.last_offset + 1
     if position >= files.folder.files.get(name, 0):
-        return  # what is missing are no bytes, but offsets
+        return  # offsets are missing, not bytes
     with files.folder.open(name) as log:
         for part in salvaged(log, position):
             if not isinstance(part, Gap):

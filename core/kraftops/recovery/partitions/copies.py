@@ -142,7 +142,7 @@ def newest_of(
     Args:
         copies: of one partition.
         leaders: the brokers that may lead it.
-        damaged: the brokers whose copies have something wrong that is no hole.
+        damaged: the brokers whose copies have a fault other than a hole.
     """
     return max(
         copies,
