@@ -45,6 +45,7 @@ class Leadership:
             AuthError: a controller refuses the login.
         """
         failed: dict[Address, WireError] = {}
+        followers: set[Address] = set()  # of all rounds: the deadline may cut the last one short
         while True:
             for connection in answering(
                 self._addresses_besides(failed), self._target.settings, deadline, failed
@@ -54,10 +55,12 @@ class Leadership:
                 if self._addresses.get(self.leader, connection.address) not in failed:
                     break  # the leader that it names has a head start then
             else:
+                followers |= {
+                    address for address, error in failed.items() if error.code == "no-leader"
+                }
                 if deadline.left < PAUSE or not self._has_answer:
-                    followers = sum(error.code == "no-leader" for error in failed.values())
                     if followers and self.leader < 0:
-                        raise no_leader(followers, len(failed))
+                        raise no_leader(len(followers), len(followers | failed.keys()))
                     raise all_failed([*failed.values()], len(failed))
                 time.sleep(PAUSE)
                 failed = {}

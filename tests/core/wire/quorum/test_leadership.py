@@ -87,6 +87,21 @@ def test_quorum_without_a_leader_is_an_error() -> None:
     assert time.monotonic() - start < 60
 
 
+def test_controller_that_answers_no_more_counts_in_a_quorum_without_a_leader() -> None:
+    """The deadline often cuts the last round short."""
+    state = filled(1)
+    state.leader = -1
+    with (
+        quorum(state, 1, 2) as controllers,
+        live(controllers, settings=replace(HASTY, timeout=4.0)) as log,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        mute_second = SimpleNamespace(sleep=lambda _: controllers.mute.add(2))
+        patch.setattr("kraftops.wire.quorum.leadership.time", mute_second)
+        with pytest.raises(WireError, match=r"has no leader: 2 of 2 controllers answer$"):
+            in_short(log.read())
+
+
 def test_broker_is_refused() -> None:
     with (
         Peer(broker) as peer,
