@@ -158,7 +158,7 @@ class SourceError(KraftopsError):
 
     @classmethod
     def of(cls, path: str, error: OSError) -> Self:
-        """Return the error of a file that cannot be read."""
+        """Return the error of a read, with the code `not-found` if the path does not exist."""
         is_missing = error.errno in (errno.ENOENT, errno.ENOTDIR)
         code = "not-found" if is_missing else cls.code
         return cls(f"cannot read {path}: {error.strerror}", code=code, path=path)

@@ -196,7 +196,6 @@ def levels(name: str, help_text: str, **more: Unpack[More]) -> Field:
 
 
 def in_some_forms(*fields: Field) -> tuple[Field, ...]:
-    """Return fields that some forms of a command leave out."""
     return tuple(replace(field, may_be_missing=True) for field in fields)
 
 

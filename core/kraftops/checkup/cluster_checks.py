@@ -211,7 +211,7 @@ def operations(examination: Examination) -> Iterator[Finding]:
 
 
 def certificates(examination: Examination) -> Iterator[Finding]:
-    """Yield the certificates in the key stores of nodes that end soon."""
+    """Yield the certificates in the key stores of nodes that have expired or soon will."""
     for config in examination.loaded[0]:
         if archive_of(config.path):
             continue  # its key stores are on another host

@@ -313,11 +313,11 @@ class Examination:
         return voters_not_given(self.nodes) if self.configs and self.access is None else ()
 
     def is_copy(self, node: Node) -> bool:
-        """Tell whether a node is known by directories that were found, which may lack some."""
+        """Tell whether a node has no configuration, so that some directories may be missing."""
         return all(node.config.path != kafka.path for kafka in self.configs)
 
     def is_running(self, node: Node) -> bool:
-        """Tell whether a server has the directories of a node in use."""
+        """Tell whether a server holds the lock of one of the node's log directories."""
         return any(directory.holder for directory in node.directories)
 
 

@@ -146,7 +146,7 @@ def joined(findings: Iterable[Finding], node_of: NodeOf) -> list[Finding]:
 
 
 def _by_partition(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """Yield findings, of the copies of a partition one by cause, with what else was seen of it."""
+    """Yield findings; those about copies of one partition are joined, one for each cause."""
     of_copies: dict[str, list[Finding]] = defaultdict(list)
     for finding in findings:
         name = finding.place.partition_name

@@ -62,7 +62,7 @@ class OpenTransaction(NamedTuple):
     time: int
 
     def hangs(self, now: int) -> bool:
-        """Tell whether its coordinator should have ended it."""
+        """Tell whether its coordinator should have aborted it by now; *now* is in ms."""
         return now - self.time > _TRANSACTION_TIMEOUT_MS
 
 

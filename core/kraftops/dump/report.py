@@ -154,7 +154,6 @@ class Report:
         return taken
 
     def merge(self, later: Report) -> None:
-        """Add everything in a later report."""
         self.has_failed |= later.has_failed
         self.has_damage |= later.has_damage
         self.is_cut_short |= later.is_cut_short

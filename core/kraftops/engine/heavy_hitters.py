@@ -36,7 +36,6 @@ class HeavyHitters(Generic[Key]):
             self._reduce()
 
     def merge(self, other: HeavyHitters[Key]) -> None:
-        """Add the counts of another part."""
         self.total += other.total
         self.error += other.error
         for key, count in other.counts.items():

@@ -190,7 +190,6 @@ class NativeCounter:
         return named(Counted, counted)._replace(amounts=self._labelled(counted.amounts))
 
     def tops(self) -> Tops:
-        """Return keys and largest records so far."""
         tops = self._counter.tops()
         if tops is None:
             return Tops(

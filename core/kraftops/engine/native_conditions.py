@@ -10,7 +10,7 @@ from kraftops.query.conditions.regex import program
 
 @cache
 def native_condition(text: str) -> tuple[Any, ...]:
-    """Return the description of a condition for the compiled engine."""
+    """Return a condition as the nested tuples that the crate's `select` reads."""
     return _condition(parse_condition(text))
 
 

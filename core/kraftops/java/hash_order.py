@@ -29,7 +29,7 @@ def map_order(
 
 
 def scala_map_order(keys: Iterable[T], hash_code: Callable[[T], int]) -> list[T]:
-    """Return keys in the order of a mutable Scala map, by hash in each bucket."""
+    """Return keys in the order of Scala's `mutable.HashMap`, by hash in each bucket."""
     in_order = list(keys)
     size = 16
     while len(in_order) * 4 >= size * 3:
@@ -50,7 +50,7 @@ def set_text(items: Iterable[T], hash_code: Callable[[T], int]) -> str:
 
 
 def set_order(items: Iterable[T], hash_code: Callable[[T], int]) -> list[T]:
-    """Return *items*, in the order of insertion, in the order of an immutable Scala set."""
+    """Return *items*, given in the order of insertion, in the order of an immutable Scala set."""
     in_order = list(items)
     return in_order if len(in_order) <= _SCALA_SMALL else _trie_order(in_order, hash_code, 0)
 
@@ -69,12 +69,12 @@ def _trie_order(items: list[T], hash_code: Callable[[T], int], shift: int) -> li
 
 
 def _spread(value: int) -> int:
-    """Return the hash in Java's tables."""
+    """Spread a hash over the buckets, as Java's `HashMap.hash` and Scala's `mutable.HashMap` do."""
     return value ^ value >> 16
 
 
 def _improved(value: int) -> int:
-    """Return the hash in Scala's tries."""
+    """Improve a hash as `scala.collection.Hashing.improve` does, for tries."""
     value = value + ~(value << 9) & _MASK
     value ^= value >> 14
     value = value + (value << 4) & _MASK

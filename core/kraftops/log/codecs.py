@@ -173,7 +173,7 @@ def _snappy(data: bytes, out: _Inflated) -> bytes:
 
 
 def _xerial_blocks(data: bytes) -> list[memoryview]:
-    """Return the blocks in the frames of snappy-java."""
+    """Return the length-prefixed blocks of snappy-java's stream format, which Kafka writes."""
     view, blocks, pos = memoryview(data), [], _XERIAL_HEADER
     while pos + 4 <= len(data):  # snappy-java too ignores fewer bytes than a length has
         if data.startswith(_XERIAL_MAGIC, pos):  # a stream appended to another

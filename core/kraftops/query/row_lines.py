@@ -120,7 +120,6 @@ def safe_field(field: object) -> object:
 
 
 def csv_pieces(row: Row) -> Iterator[str]:
-    """Yield the line of a row with a long key or value, in pieces."""
     return _pieces(row, _fields(row), is_safe=False)
 
 

@@ -119,7 +119,7 @@ _Fields = dict[str, Any]
 
 
 def payload_text(value: bytes | None, offset: int, framing: Dialect) -> str:
-    """Return Kafka's text of a value."""
+    """Return the text by `RemoteLogMetadataFormatter`, or the error that Kafka's tool prints."""
     if value is None:
         return f"Error at offset {offset}, skipping. the record has no value"
     body = read_body(value, framing)

@@ -200,7 +200,6 @@ class Directory:
         return f"Directory({', '.join(some[:_NAMES_SHOWN])}{more})"
 
     def keys(self) -> list[str]:
-        """Return the names of the children, with numbers by value."""
         return self.natural_names()
 
     def values(self) -> Iterator[Node]:

@@ -19,7 +19,6 @@ class VoterSet(NamedTuple):
 
 
 def majority(count: int) -> int:
-    """Return how many of a number of voters must agree."""
     return count // 2 + 1
 
 

@@ -94,7 +94,7 @@ class EpochCheck:
 
 
 def _damage(path: str, files: PartitionFiles) -> str:
-    """Return why a broker cannot read a file."""
+    """Return why a broker cannot read leader-epoch-checkpoint."""
     try:
         with files.open(path) as file:
             damage = content_of(file).get("damage", "a negative epoch or offset")

@@ -163,7 +163,7 @@ class Findings:
     def lose(
         self, code: str, path: str, text: str, losses: Sequence[Loss], position: int | None = None
     ) -> None:
-        """Add the finding that offsets are lost."""
+        """Add a finding of severity loss; losses of one path and code are summed."""
         self.add(code, path, text, Severity.LOSS, position)
         self._losses.setdefault((path, code, Severity.LOSS), []).extend(losses)
         self.losses += losses
@@ -180,7 +180,6 @@ class Findings:
         return {(place.path, place.position) for place in places}
 
     def has(self, code: str, path: str) -> bool:
-        """Tell whether there is a finding of a code about a file."""
         return any((path, code) == cause[:2] for cause in self._firsts)
 
     def all(self) -> tuple[Finding, ...]:

@@ -155,7 +155,7 @@ class Start:
         )
 
     def refusals(self) -> Iterator[Finding]:
-        """Yield the finding that the loader does not take the partition."""
+        """Yield a finding for what Kafka's loader throws at the partition, if it does."""
         refusals = [outcome.refusal for outcome in self.outcomes if outcome.refusal]
         if not refusals:
             return

@@ -50,7 +50,7 @@ def _texts(paths: Iterable[str], query: Query) -> Iterator[tuple[str, PlainText]
 
 
 def _is_segment(path: str) -> bool:
-    """Tell whether a file is a segment by its name, of which there is nothing to say."""
+    """Tell by its name whether a file is an uncompressed segment with a valid base offset."""
     file = file_name(path)
     if file is None or file.is_stdin or file[1:] != (FileKind.LOG, "", ""):
         return False

@@ -174,7 +174,6 @@ class Groups:
                 self._apply(change)
 
     def merge(self, later: Groups) -> None:
-        """Add the groups of a later part of the log."""
         for producer_id, is_commit in later.first_markers.items():
             self.add_marker(producer_id, is_commit=is_commit)
         self.groups.merge(later.groups, _update)

@@ -30,7 +30,6 @@ class OffsetSpan:
             self.removed += removed
 
     def merge(self, later: OffsetSpan) -> None:
-        """Add the offsets of a later part of the log."""
         if later.first is None:
             return
         if self.last is None:

@@ -74,7 +74,6 @@ class Distribution:
             self._round()
 
     def merge(self, later: Distribution) -> None:
-        """Add the counts of a later part."""
         if not later.is_exact and self.is_exact:
             self._round()
         for exact, count in later.counts.items():
@@ -135,7 +134,6 @@ class TimeHistogram:
         self._fit(key, key)
 
     def merge(self, later: TimeHistogram) -> None:
-        """Add the counts of a later part."""
         if not self.counts:
             self.shift, self.first, self.last = later.shift, later.first, later.last
         while self.shift < later.shift:
@@ -175,7 +173,6 @@ class TimeHistogram:
 
 
 def equal_weight(_: object) -> int:
-    """Return the same weight for every value."""
     return 1
 
 

@@ -64,7 +64,6 @@ class DamageSites:
             self.first.append(site)
 
     def merge(self, later: DamageSites) -> None:
-        """Add the sites of a later part."""
         self.count += later.count
         self.size += later.size
         self.first = (self.first + later.first)[:_SITES_LISTED]
@@ -322,7 +321,7 @@ class Summary:
 
 
 def row_of(paths: list[str], count: LogCount) -> dict[str, Any]:
-    """Return what tables of many logs have of a plain log."""
+    """Return the columns of tables of many logs, in the shape of a whole summary's JSON."""
     first, last = count.offsets or (None, None)
     first_time, last_time = count.times or (None, None)
     return {

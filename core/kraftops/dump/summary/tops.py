@@ -56,7 +56,6 @@ class LogTops:
             self.batches = _largest_batches([*self.batches, (path, batch)])
 
     def merge(self, other: LogTops) -> None:
-        """Add those of another part of the log."""
         self.records = _largest_records([*self.records, *other.records])
         self.batches = _largest_batches([*self.batches, *other.batches])
         self.keys.merge(other.keys)

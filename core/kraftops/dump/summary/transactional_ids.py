@@ -128,7 +128,6 @@ class TransactionalIds:
             self.known_durations.add(state.updated - state.started)
 
     def merge(self, later: TransactionalIds) -> None:
-        """Add the transactional ids of a later part of the log."""
         self.committed += later.committed
         self.aborted += later.aborted
         self.known_durations.merge(later.known_durations)

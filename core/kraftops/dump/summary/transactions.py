@@ -113,7 +113,6 @@ class Transactions:
         self._end(producer, header.max_timestamp)
 
     def merge(self, later: Transactions) -> None:
-        """Add the producers of a later part of the log."""
         self.committed += later.committed
         self.aborted += later.aborted
         self.durations.merge(later.durations)

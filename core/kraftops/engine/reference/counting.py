@@ -91,7 +91,6 @@ class ReferenceCounter:
         return self._count(selected, batch.position, total, window, is_control=False)
 
     def tops(self) -> Tops:
-        """Return keys and largest records so far."""
         return Tops(
             keys=self._keys,
             keyless=self._keyless,

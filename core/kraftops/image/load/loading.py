@@ -102,7 +102,6 @@ def _loaded(
 
 
 def no_log(names: Sequence[str]) -> SourceError:
-    """Return the error for names without any file of a metadata log."""
     return SourceError(
         f"{', '.join(names)}: there is no metadata log",
         "name a snapshot, a segment, or a directory that holds __cluster_metadata-0",

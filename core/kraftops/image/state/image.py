@@ -232,7 +232,7 @@ class MetadataImage:
         return self.cluster_tables.producer_ids
 
     def record(self, address: int) -> LoggedRecord:
-        """Return a record of the image.
+        """Return the record at an address; its batch is read again unless it is cached.
 
         Raises:
             SourceError: its file cannot be read any more.

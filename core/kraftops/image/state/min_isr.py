@@ -34,11 +34,11 @@ class NamedMinIsr:
             self._by_topic.pop(name, None)
 
     def of(self, topic: str) -> int:
-        """Return the number of replicas of a topic that must be in sync."""
+        """Return a topic's min.insync.replicas."""
         return self._by_topic.get(topic, self._usual)
 
     def by_id(self, image: MetadataImage) -> tuple[dict[bytes, int], int]:
-        """Return those of topics that have one, by their ids, and that of all others."""
+        """Return min.insync.replicas by the ids of topics that set it, and that of all others."""
         by_id = {
             topic_id: value
             for name, value in self._by_topic.items()

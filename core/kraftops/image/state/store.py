@@ -135,7 +135,6 @@ class RecordStore:
         return number
 
     def sources(self) -> range:
-        """Return the numbers of all sources, in the order in which they were added."""
         return range(self._source_count)
 
     def source(self, number: int) -> tuple[str, int | None]:
@@ -157,11 +156,11 @@ class RecordStore:
         return number << POSITION_BITS
 
     def can_read_again(self, source: int) -> bool:
-        """Tell whether a source is a file, and no stream."""
+        """Tell whether a source is a file; a stream such as standard input is read once."""
         return self._all.files[source] is not None
 
     def holds(self, source: int, file: LogFile) -> bool:
-        """Tell whether a source is read again through this file, and not through an earlier one."""
+        """Tell whether a source is read again through this very file object."""
         return self._all.files[source] is file
 
     def add_many(self, source: int, positions: Iterable[int], crcs: Iterable[int]) -> None:
@@ -182,7 +181,6 @@ class RecordStore:
         self._count += len(places)
 
     def numbers(self) -> range:
-        """Return the numbers of all batches, in the order in which they were added."""
         return range(self._count)
 
     def record(self, address: int) -> LoggedRecord:

@@ -28,7 +28,7 @@ class LogEvents(NamedTuple):
     counts: list[int]
 
     def bucket(self, time: int) -> int:
-        """Return the place of a time among the counts."""
+        """Return the index in `counts` of a time in ms; times outside go to the first or last."""
         if self.start is None or self.step is None:
             return 0
         return min(max((time - self.start) // self.step, 0), len(self.counts) - 1)

@@ -82,7 +82,7 @@ def image_in(directory: str) -> MetadataImage | None:
 
 
 def is_whole(image: MetadataImage) -> bool:
-    """Tell whether an image has all that came before its log."""
+    """Tell whether a log begins at offset 0 or with a snapshot, so that no state is missing."""
     return all(finding.code != LATE_START for finding in image.log_findings)
 
 

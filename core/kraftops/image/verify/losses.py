@@ -222,7 +222,7 @@ def _content(log: _Log) -> str:
 
 
 def _partitions(plan: FormatPlan) -> Iterator[Finding]:
-    """Yield the partitions in the directories of a node."""
+    """Yield a loss for each partition in a node's directories, whose metadata would be gone."""
     for path in (directory.path for directory in plan.directories if is_directory(directory.path)):
         for partition in read_log_directory(path).partitions():
             text, cure = "its metadata is lost", "restore the metadata"

@@ -97,7 +97,6 @@ class FramedDecoder:
         return Label(type_name(message), version) if message else unknown_label(number, version)
 
     def head_reader(self) -> decoder.ReadMeaning:
-        """Return a function to kind, type and version of a record."""
         kind, framing = self.name, self.framing
 
         def meaning(record: Record) -> Meaning:

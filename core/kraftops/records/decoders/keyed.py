@@ -108,7 +108,6 @@ class KeyedDecoder:
         return unknown_label(number, version) if name is None else Label(name, version)
 
     def head_reader(self) -> decoder.ReadMeaning:
-        """Return a function to kind, type and version of a record."""
         kind = self.name
         types = Memo(self._key_type)  # most records have one of a few keys
 
@@ -147,8 +146,6 @@ class KeyedDecoder:
         return decoder.bounded_meaning(kind, meaning)
 
     def text_reader(self) -> decoder.ReadTexts:
-        """Return a function to Kafka's texts of a record."""
-
         def texts(record: Record, overrun: str) -> decoder.Texts:
             if record.key is None:
                 raise DecodeError(f"the record has no key: is {self.name} the right decoder?")

@@ -104,7 +104,6 @@ class UserDecoder:
         return meaning
 
     def text_reader(self) -> decoder.ReadTexts:
-        """Return a function to Kafka's texts of a record."""
         key_text, value_text = _text_by(self.key_class), _text_by(self.value_class)
 
         def texts(record: Record, overrun: str) -> decoder.Texts:

@@ -61,7 +61,6 @@ class _Generator:
         )
 
     def render(self) -> Render:
-        """Write the source of the renderer, and compile it."""
         wire = [field for field in self._fields if field.tag is None]
         cut = self._first_of_tail(wire)
         slots = self._add_tail(wire[cut:])

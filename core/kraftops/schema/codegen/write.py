@@ -42,7 +42,6 @@ class _Generator:
         )
 
     def writer(self) -> Writer:
-        """Write the source of the writer, and compile it."""
         self._source.add(0, "def write(d):", "    out = []")
         self._add_struct(1, "d", "out", self._message.fields)
         self._source.add(1, "return b''.join(out)")

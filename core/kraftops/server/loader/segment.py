@@ -91,7 +91,7 @@ class Segment:
         return self.txn_index.is_sane()
 
     def resize_indexes(self) -> None:
-        """Make room in the indexes of the active segment."""
+        """Grow the indexes to segment.index.bytes, as Kafka does for the active segment."""
         self.offset_index.resize_to_most()
         self.time_index.resize_to_most()
 
@@ -148,11 +148,11 @@ class Segment:
         return last.last_offset + 1
 
     def has_in_range(self, offset: int) -> bool:
-        """Tell whether an offset fits into the indexes."""
+        """Tell whether an offset is within 2³¹ of the base, as indexes store it in 32 bits."""
         return offset - self.base_offset in RELATIVE
 
     def has_overflow(self) -> bool:
-        """Tell whether the last offset does not fit into the indexes."""
+        """Tell whether the last offset does not fit into the indexes (`LogSegment.hasOverflow`)."""
         next_offset = self.next_offset()
         return next_offset > self.base_offset and not self.has_in_range(next_offset - 1)
 
@@ -285,7 +285,7 @@ class Segment:
         return size
 
     def become_inactive(self) -> None:
-        """Add the last entry to the time index, and trim the indexes."""
+        """Complete the time index and trim both indexes (`LogSegment.onBecomeInactiveSegment`)."""
         self.time_index.append(*self._largest_or_none(), is_last=True)
         self.close()
 
@@ -339,7 +339,7 @@ class Segments:
         return iter([self._segments[base] for base in self.base_offsets])
 
     def add(self, segment: Segment) -> None:
-        """Add a segment, in the place of another with its base offset."""
+        """Add a segment; it replaces one with the same base offset (`LogSegments.add`)."""
         if segment.base_offset not in self._segments:
             insort(self.base_offsets, segment.base_offset)
         self._segments[segment.base_offset] = segment
@@ -358,7 +358,7 @@ class Segments:
         return self._segments[self.base_offsets[-1]]
 
     def floor(self, offset: int) -> Segment | None:
-        """Return the last segment that begins at an offset or before it."""
+        """Return the last segment that begins at or before an offset (`floorSegment`)."""
         index = bisect_right(self.base_offsets, offset)
         return self._segments[self.base_offsets[index - 1]] if index else None
 

@@ -183,7 +183,7 @@ class DumpWork:
 
 
 def _small_text(part: ByteRange, findings: _SplitFindings) -> Iterator[str]:
-    """Yield the line of JSON of a small file."""
+    """Yield one line of JSON; a file that cannot be read goes into *findings* instead."""
     report = Report()
     try:
         content = small_file(part.path)

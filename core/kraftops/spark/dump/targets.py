@@ -312,7 +312,7 @@ def _taken_back(target: Target, finals: Iterable[str]) -> bool:
 
 
 def _sizes(place: str) -> dict[str, int]:
-    """Return the files that were written, with their bytes."""
+    """Return the sizes in bytes of the files written, by their paths below *place*."""
     entries = list_directory(place, recursive=True) or ()
     return {file.uri[len(place) + 1 :]: file.size for file in entries if file.size is not None}
 

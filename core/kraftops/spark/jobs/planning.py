@@ -49,7 +49,7 @@ def split_bytes(total: int, cores: int) -> int:
 
 
 def cut_file(path: str, target: int, max_bytes: int) -> list[ByteRange]:
-    """Return the ranges of a file: one here is read to cut it, of another little."""
+    """Cut a file at batch boundaries: by its headers if it is local, else by probes and indexes."""
     return list(plan_parts([path], target, max_bytes, cut_remote=True))
 
 

@@ -69,7 +69,7 @@ def tasks(
     work: Callable[[Iterable[Any]], Iterable[tuple[object, ...]]],
     columns: str,
 ) -> DataFrame:
-    """Return a table of what *work* yields: rows of *columns*, of each thing a task."""
+    """Return a table of *columns*, a DDL schema: the rows of *work*, a task for each thing."""
     from kraftops.spark.jobs.task_source import task_table
 
     if not session.settings.is_local:  # workers on other machines may lack modules

@@ -64,7 +64,7 @@ class TaskReader(DataSourceReader):
 def task_table(
     spark: SparkSession, things: Sequence[object], work: Work, columns: str
 ) -> DataFrame:
-    """Return a table of what *work* yields: rows of *columns*, a partition for each thing."""
+    """Return a table of *columns*, a DDL schema: the rows of *work*, a partition for each thing."""
     # Threads share a session, and Spark Connect looks for the class when the table is read.
     unique_name = f"kraftops-tasks-{uuid4().hex}"
 

@@ -73,7 +73,7 @@ def any_has_records(
 
 
 def topic_ids_here(sources: Iterable[Source], query: Query) -> Filter:
-    """Return the filter of a query with the ids of its topics, looked up by this process."""
+    """Return the filter of a query with its topics' ids, looked up here instead of by a job."""
     ranges = [LabelledRange(ByteRange(source.path), source.decoder) for source in sources]
     return _with_topic_ids(ranges, query)
 

@@ -80,7 +80,7 @@ class OurJobs:
         self._described = text
 
     def active(self, tracker: StatusTracker) -> list[int]:
-        """Return the numbers of the jobs that have not ended."""
+        """Return the ids of our jobs that have not ended."""
         ours = set(tracker.getJobIdsForGroup(self.group))
         return [number for number in tracker.getActiveJobsIds() if number in ours]
 

@@ -38,7 +38,7 @@ def key_and_value(record: str, decoders: Collection[str], dialect: str) -> dict[
 def _messages(
     record: str, decoders: Iterable[str], dialect: str
 ) -> Iterable[tuple[Message | None, Message]]:
-    """Yield the messages of key and value of a record type."""
+    """Yield (key, value) messages; the key is None where the value's frame has the type."""
     for name in decoders:
         decoder = decoder_named(name, DecoderOptions(dialect))
         messages = decoder.shown_messages()

@@ -186,7 +186,7 @@ def source_options(options: Mapping[str, str]) -> SourceOptions:
 
 
 def _lower_case(options: Mapping[str, str]) -> dict[str, str]:
-    """Return options with their names in lower case.
+    """Key options by their names in lower case: Spark ignores the case of names.
 
     Raises:
         UsageError: one is unknown.
@@ -256,7 +256,7 @@ def _filter(by_name: Mapping[str, str], decoder: str | None, dialect: str) -> Fi
 
 
 def _record(by_name: Mapping[str, str], decoder: str | None, dialect: str) -> str | None:
-    """Return the name of the record type that is asked for.
+    """Return Kafka's name of the record type asked for, such as `PARTITION_CHANGE_RECORD`.
 
     Raises:
         UsageError: it is unknown, or one of several.

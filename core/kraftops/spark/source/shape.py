@@ -97,7 +97,7 @@ class Shape:
                 yield batch_of(columns, schema, kept.num_rows)
 
     def _checked(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Return the rows that are not malformed."""
+        """Leave out malformed rows: damage, undecodable, or with a wrong CRC; FAILFAST raises."""
         import pyarrow.compute as pc
 
         error, crc = batch.column("error"), batch.column("crcValid")
@@ -121,7 +121,7 @@ def _column(
 
 
 def shape(options: SourceOptions, asked: StructType) -> Shape:
-    """Return the table with the columns *asked*, all of the table's or some."""
+    """Return the table with the columns *asked*, and the columns to scan that they are made of."""
     from pyspark.sql.types import StructType
 
     if options.keeps_row:

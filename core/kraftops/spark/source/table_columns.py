@@ -82,7 +82,7 @@ def made_column(
 
 
 def _json(rows: pa.RecordBatch, name: str) -> pa.StringArray:
-    """Return keys or values that a decoder has read."""
+    """Return the JSON that a decoder made of keys or values; null where none read them."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -96,7 +96,7 @@ def _json(rows: pa.RecordBatch, name: str) -> pa.StringArray:
 
 
 def _bytes(rows: pa.RecordBatch, name: str) -> pa.BinaryArray:
-    """Return keys or values as bytes, undecoded."""
+    """Return the bytes of keys or values as they are in the log; null where a decoder read them."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -56,7 +56,7 @@ class PartsRequest:
 
 
 def request_of(options: Mapping[str, str]) -> PartsRequest:
-    """Return the request that `PartsRequest.options` has made options of."""
+    """Read back what `PartsRequest.options` wrote."""
     fields = json.loads(options["request"])
     return PartsRequest(Target(**fields.pop("target")), **fields)
 

@@ -264,7 +264,7 @@ def _line(names: Sequence[str], form: str) -> Column:
 
 
 def with_partition(table: DataFrame, by: str) -> DataFrame:
-    """Return a table with the column that becomes the names of directories."""
+    """Add the column that names directories: UTC date, type or kind, topic id or name."""
     from pyspark.sql import functions as f
 
     if by == "date":

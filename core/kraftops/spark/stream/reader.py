@@ -64,7 +64,6 @@ class StreamReader(DataSourceStreamReader):
         self._first_look: tuple[Marks, Marks] | None = None
 
     def initialOffset(self) -> Offset:  # noqa: N802 - Spark's
-        """Return where a new stream begins."""
         with _answering():
             return {_LOGS: marks_to_json(self._followed.first()), _FIRST: True}
 
