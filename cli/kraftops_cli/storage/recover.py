@@ -50,7 +50,7 @@ class QuorumOptions:
         "--unseen-broker ID,…",
         default="",
         show_default=False,
-        help="Registered brokers whose disks are not at hand; what only they have may be lost.",
+        help="Registered brokers whose disks are not all at hand; what only they have may be lost.",
     )
     force: bool = flag(
         "--force", help="Give up voters although the given logs are enough for a quorum."

@@ -256,7 +256,8 @@ _PLAN = (
         "elections", "elections that keep the most records", ELECTION, get="partitions.elections"
     ),
     numbers(
-        "unseenBrokers", "registered brokers whose disks were neither given nor accepted as unseen"
+        "unseenBrokers",
+        "registered brokers whose disks were neither all given nor accepted as unseen",
     ),
     number(
         "nextProducerId", "after the recovery", get=lambda plan: plan.partitions.producer_ids[1]

@@ -233,6 +233,28 @@ class UnseenBrokers(NamedTuple):
     unregistered: frozenset[int] = frozenset()
     unread_directories: Mapping[int, Collection[bytes]] = MappingProxyType({})
 
+    @property
+    def brokers(self) -> list[int]:
+        """All without which a recovery is refused."""
+        return sorted({*self.ids, *self.unread_directories})
+
+    @property
+    def text(self) -> str:
+        """What of them has not been read."""
+        brokers = [unread_text(self.ids)] if self.ids else []
+        directories = (
+            f"{finding.text} ({'; '.join(map(str, finding.evidence))})"
+            for finding in unread_findings(self.unread_directories)
+        )
+        return ", and ".join([*brokers, *directories])
+
+    def without(self, accepted: Collection[int]) -> UnseenBrokers:
+        """Return those that are left when a person has accepted some."""
+        unread = {
+            broker: ids for broker, ids in self.unread_directories.items() if broker not in accepted
+        }
+        return self._replace(ids=self.ids.difference(accepted), unread_directories=unread)
+
 
 def unseen_brokers(
     image: MetadataImage,

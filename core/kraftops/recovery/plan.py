@@ -19,7 +19,6 @@ from kraftops.recovery.findings import (
     address_findings,
     quorum_findings,
     recovery_findings,
-    unread_text,
     unseen_brokers,
 )
 from kraftops.recovery.live_controllers import (
@@ -85,7 +84,7 @@ class RecoveryRequest:
         allows_minority: whether several voters may go on without the logs of most; one always may.
         is_forced: whether voters are given up although most could lead with their logs.
         elects_newest: whether the brokers with the newest copies of partitions are elected.
-        unseen_brokers: the brokers whose disks are not at hand, as a person has accepted.
+        unseen_brokers: the brokers whose disks are not all at hand, as a person has accepted.
         ask: asks controllers whether one leads; None where none is to be asked.
     """
 
@@ -119,7 +118,7 @@ class RecoveryPlan:
         steps: the steps that change the files of *own*.
         brokers: the ids of the brokers in the chosen log.
         partitions: what would be cut from brokers' disks, and the elections that keep the most.
-        unseen_brokers: the registered brokers whose disks were not given, and not accepted so.
+        unseen: the registered brokers whose disks were not all given, and not accepted so.
         release: the name of its metadata.version, if it has one.
         findings: what it gives up, and what else is wrong, the worst first.
         minority: that the logs of most voters are missing; empty if they are not.
@@ -141,7 +140,7 @@ class RecoveryPlan:
     steps: tuple[FileStep, ...]
     brokers: tuple[int, ...]
     partitions: PartitionPlan
-    unseen_brokers: tuple[int, ...]
+    unseen: UnseenBrokers
     release: str | None
     findings: tuple[Finding, ...]
     minority: str
@@ -175,18 +174,24 @@ class RecoveryPlan:
             return replace(table, metadata_log=self.chosen.name, losses=self.losses).loss_total
         return SHOWN_BEFORE if self.was_recovered else NO_COPIES
 
+    @property
+    def unseen_brokers(self) -> list[int]:
+        return self.unseen.brokers
+
     def unseen_refusal(self, **answer: object) -> RecoveryRefused:
         """Return the refusal for brokers whose disks were not read, with the known *answer*."""
         ids = ",".join(map(str, self.unseen_brokers))
-        text = f"{unread_text(self.unseen_brokers)}, and nothing was written"
+        text = f"{self.unseen.text}, and nothing was written"
         if not self.minority and not has_lost_end(self.chosen):
             text += (
                 ". The given logs have all committed metadata, so after this recovery brokers cut "
                 "no more than after a restart; but whether a disk is still as that expects is "
                 "unknown"
             )
-        accept = f"Or accept that: --unseen-broker {ids}"
-        hint = f"give its disks or archives with --from. {accept}. To pack: {PACK_BROKER}: {PACK}"
+        hint = (
+            f"give all its disks or archives with --from. Or accept that: --unseen-broker {ids}. "
+            f"To pack: {PACK_BROKER}: {PACK}"
+        )
         return RecoveryRefused("unseen-brokers", text, hint, **answer)
 
 
@@ -268,7 +273,7 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
         steps=file_steps(own, chosen, batches, sorted(files)),
         brokers=tuple(sorted(image.brokers)),
         partitions=partitions,
-        unseen_brokers=tuple(sorted(unseen.ids - request.unseen_brokers)),
+        unseen=unseen.without(request.unseen_brokers),
         release=release.name if release else None,
         # The log of a first voter that is a broker, too, is read twice for a plan of its cluster.
         findings=tuple(worst_first(dict.fromkeys(findings))),

@@ -465,6 +465,24 @@ def test_log_directory_that_was_not_given_is_told_and_nothing_is_lost_for_lack_o
     assert {name for row in plan["brokers"] for name in row["partitionsLostIfGone"]} == {"orders-1"}
 
 
+@pytest.mark.parametrize("given", ["n101/data", "meta-101"])
+def test_log_directory_that_was_not_given_is_refused_by_its_id(tmp_path: Path, given: str) -> None:
+    """It may have the only copy of records, as here of those from offset 200 on."""
+    node = two_directories(tmp_path)
+    other_node(tmp_path / "meta-101", 101)  # its metadata log alone
+    disks = f"--from={tmp_path / given}", f"--from={tmp_path / 'b102'}"
+
+    answer = refusal(node, *SELF, *disks)
+
+    assert answer["error"] == "unseen-brokers"
+    assert "of the log directories of broker 101 ha" in answer["message"]
+    assert f"directory.id {to_text(bytes([201]) * 16)}" in answer["message"]
+    assert "--unseen-broker 101" in answer["hint"]
+    assert answer["unseenBrokers"] == [101]
+    assert storage(node, "recover", "-c", "server.properties", *SELF, *disks, "--dry-run").code == 3
+    assert recovery_data(node, *SELF, *disks, "--unseen-broker=101")["changed"]
+
+
 def test_directory_of_a_node_stands_for_its_log_directories(tmp_path: Path) -> None:
     node = two_directories(tmp_path)
 

@@ -108,7 +108,7 @@ def test_broker_that_was_fenced_for_more_than_a_day(tmp_path: Path, plan: Planne
     planned = plan(node)
 
     assert findings(plan, node) == [*MINORITY, ("note", "brokers-not-given")]
-    assert planned.unseen_brokers == ()
+    assert planned.unseen_brokers == []
 
 
 def test_listener_without_a_host(tmp_path: Path, plan: Planner) -> None:

@@ -141,19 +141,17 @@ def unread_directories(
 ) -> dict[int, Collection[bytes]]:
     """Return the ids of registered log directories that are not among disks, by broker.
 
-    Brokers without a copy are left out: nothing, or the metadata log alone, was given of them.
+    Those of brokers of which nothing was given are left out.
 
     Raises:
         KraftopsError: a source of the image cannot be read any more.
     """
     directories: dict[int, list[LogDirectory]] = defaultdict(list)
-    with_copies = set()
     for disk in disks:
         directories[disk.node_id].append(disk.directory)
-        with_copies |= {disk.node_id} if disk.copies else set()
     return {
         broker: ids
-        for broker in sorted(with_copies)
+        for broker in sorted(directories)
         if (ids := unread_ids(image, broker, directories[broker]))
     }
 
