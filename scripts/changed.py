@@ -1,6 +1,8 @@
 """The tests of changed files, the nearest first: those that import them, and of their subjects.
 
-`scripts/check.py --changed` runs as many of them as end in two minutes on two processors.
+`scripts/check.py --changed` runs as many of them as end in two minutes on two processors. Tests
+with a real Kafka are left to the gate, unless they changed themselves: it takes longer to start
+than twenty files of other tests take to run.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ sys.path.insert(0, str(ROOT))
 from tests.helpers.project.imports import modules  # noqa: E402
 from tests.helpers.tools.distribution import seconds_of_files  # noqa: E402
 
+KAFKA = "tests/kafka/"
 ALWAYS = ("tests/test_imports.py", "tests/test_architecture.py", "tests/test_words.py")
 BUDGET = 150.0
 """Seconds of tests, of one process: with two, and lint and types beside them, two minutes."""
@@ -40,31 +43,29 @@ SUBJECTS = {
     "core/kraftops/checkup": ("tests/cli/doctor", "tests/cli/test_questions.py"),
     "cli/kraftops_cli/doctor": ("tests/cli/test_questions.py",),
     "core/kraftops/disk": ("tests/cli/test_questions.py",),
-    "core/kraftops/dump": ("tests/core/dump", "tests/cli/dump_log", "tests/kafka/dump_log"),
+    "core/kraftops/dump": ("tests/core/dump", "tests/cli/dump_log"),
     "core/kraftops/engine": (*_FOLD, "tests/cli/dump_log/test_corpus.py"),
     "core/kraftops/findings": ("tests/core/checkup", "tests/test_json_schemas.py"),
-    "core/kraftops/image": (*_TREE, "tests/engine", "tests/kafka/image"),
+    "core/kraftops/image": (*_TREE, "tests/engine"),
     "core/kraftops/json_schemas": ("tests/test_json_schemas.py",),
     "core/kraftops/library": ("tests/test_library.py",),
-    "core/kraftops/log": ("tests/core/dump", "tests/engine", "tests/kafka/dump_log"),
+    "core/kraftops/log": ("tests/core/dump", "tests/engine"),
     "core/kraftops/query": ("tests/cli/dump_log", "tests/engine"),
     "core/kraftops/records": ("tests/engine", "tests/cli/dump_log/test_corpus.py"),
     "core/kraftops/recovery": (
         "tests/cli/test_storage_recover_crash.py",
         "tests/cli/storage",
-        "tests/kafka/storage",
     ),
     "core/kraftops/report": ("tests/cli/report", "tests/browser"),
     "core/kraftops/schema": ("tests/core/records", "tests/engine"),
-    "core/kraftops/server": ("tests/kafka/server", "tests/core/dump/check"),
+    "core/kraftops/server": ("tests/core/dump/check",),
     "core/kraftops/spark": ("tests/spark", "tests/cli/dump_log/on_spark"),
-    "core/kraftops/storage": ("tests/cli/storage", "tests/kafka/storage"),
+    "core/kraftops/storage": ("tests/cli/storage",),
     "core/kraftops/timeline": ("tests/cli/incidents", "tests/shell/commands/time"),
     "core/kraftops/tree": _TREE,
     "core/kraftops/views": _TREE,
-    "core/kraftops/wire": ("tests/cli/cluster", "tests/cli/live", "tests/kafka/cluster"),
+    "core/kraftops/wire": ("tests/cli/cluster", "tests/cli/live"),
     "cli/kraftops_cli": ("tests/cli/test_mistakes.py", *_PAGES),
-    "cli/kraftops_cli/cluster": ("tests/kafka/cluster",),
     "cli/kraftops_cli/spark": ("tests/spark", "tests/cli/dump_log/on_spark"),
     "cli/kraftops_cli/syntax": ("tests/cli/test_grammar.py",),
     "shell/kraftops_shell/grammar": ("tests/shell/grammar",),
@@ -124,6 +125,8 @@ def select(changed: Iterable[str], budget: float = BUDGET) -> Selection:
     nearest: dict[str, Nearness] = {}
     for name in changed:
         for test, rank in _tests_of(name):
+            if rank and test.startswith(KAFKA):
+                continue
             nearness = Nearness(rank, seconds_of(test))
             nearest[test] = min(nearness, nearest.get(test, nearness))
     chosen, others = list(ALWAYS), []
@@ -140,11 +143,7 @@ def select(changed: Iterable[str], budget: float = BUDGET) -> Selection:
 def _tests_of(name: str) -> Iterator[tuple[str, int]]:
     if _is_test(name):
         yield name, 0
-    mirror = mirror_of(name)
-    for test in tests_in(mirror):
-        yield test, 1
-    for test in tests_in(str(Path(mirror).parent)) if mirror else ():
-        yield test, 3
+    yield from _mirroring(name)
     for folder, subjects in SUBJECTS.items():
         if name == folder or name.startswith(f"{folder}/"):
             for test in (test for subject in subjects for test in tests_in(subject)):
@@ -155,6 +154,16 @@ def _tests_of(name: str) -> Iterator[tuple[str, int]]:
     else:
         for test in _naming(Path(name)):
             yield test, 5
+
+
+def _mirroring(name: str) -> Iterator[tuple[str, int]]:
+    if name.endswith(".md"):
+        yield "tests/test_documentation.py", 1
+    mirror = mirror_of(name)
+    for test in tests_in(mirror):
+        yield test, 1
+    for test in tests_in(str(Path(mirror).parent)) if mirror else ():
+        yield test, 3
 
 
 def mirror_of(name: str) -> str:

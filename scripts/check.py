@@ -37,6 +37,7 @@ REFERENCE = (
 )
 """Tests of the engine that the environment names: corpora, replay. tests/engine names its own."""
 
+BUILD_ENGINE = ("-m", "hatchling", "build", "-t", "wheel:editable", "--hooks-only")
 PARTS = ("tests", "static", "others")
 TESTS = ("tests", ["-m", "pytest", "-n", "3"])
 STATIC = (
@@ -111,11 +112,23 @@ def _changed(names: list[str]) -> list[Outcome]:
         print(f" and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else "")
     sources = changed.python_files(names)
     lint = (("lint", ["-m", "ruff", "check", *sources]),) if sources else ()
-    form = (("format", ["-m", "ruff", "format", "--check", *sources]),) if sources else ()
+    form = (("format", ["-m", "ruff", "format", "--diff", "-q", *sources]),) if sources else ()
     types = (("types", ["-m", "mypy"]),) if any(map(changed.mirror_of, sources)) else ()
-    has_crate = any(name.startswith(f"{CRATE}/") for name in names)
-    outcomes = _two_at_a_time([_crate] if has_crate else [], (*lint, *form, *types))
+    crate = [name for name in names if name.startswith(f"{CRATE}/")]
+    outcomes = _two_at_a_time([_crate] if crate else [], (*lint, *form, *types))
+    if crate and _is_engine_older(crate):
+        print(f"== engine\n-- it is older than the crate: python {' '.join(BUILD_ENGINE)}")
+        outcomes.append(Outcome("engine", has_failed=True))
+    if any(outcome.has_failed for outcome in outcomes):
+        print("-- tests run once these pass; ruff format and ruff check --fix mend most of lint")
+        return outcomes
     return [*outcomes, _shown("tests", ["-m", "pytest", "-q", "-n", "2", *selection.chosen])]
+
+
+def _is_engine_older(sources: list[str]) -> bool:
+    """Tell whether the engine in the tree was built before one of these files changed."""
+    built = [path.stat().st_mtime for path in ROOT.glob("core/kraftops/engine/_native*.so")]
+    return bool(built) and max(built) < max((ROOT / name).stat().st_mtime for name in sources)
 
 
 def _long(parts: list[str]) -> list[Outcome]:

@@ -392,7 +392,7 @@ def _page(tool: Tool) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Write or check the files; return the exit code."""
+    """Write the files that differ, and print their names, or check; return the exit code."""
     if arguments not in ([], ["--check"]):
         sys.stderr.write("usage: generate.py [--check]\n")
         return 1
@@ -402,6 +402,7 @@ def main(arguments: list[str]) -> int:
         return 1 if differing else 0
     texts = generated()
     for name in differing:
+        sys.stdout.write(f"{name}\n")
         path = REPOSITORY / name
         if name not in texts:
             path.unlink()

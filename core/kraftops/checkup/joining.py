@@ -15,7 +15,7 @@ from kraftops.findings.finding import (
     worst,
     worst_first,
 )
-from kraftops.image.verify.beside import MISSING_PARTITION, agreed
+from kraftops.image.verify.beside import MISSING_PARTITION, without_contradictions
 from kraftops.image.verify.directories import NO_TOPIC_ID
 
 _EVIDENCE = 5
@@ -92,7 +92,7 @@ NodeOf = Callable[[str], int | None]
 def joined(findings: Iterable[Finding], node_of: NodeOf) -> list[Finding]:
     alike: dict[tuple[object, ...], list[Finding]] = defaultdict(list)
     kinds: dict[tuple[str, Place], tuple[object, ...]] = {}
-    for finding in _by_partition(dict.fromkeys(agreed([*findings]))):
+    for finding in _by_partition(dict.fromkeys(without_contradictions([*findings]))):
         # What a later check says of the same place is as bad as the first says: it knows more.
         kind = kinds.setdefault((finding.code, finding.place), _kind_of(finding))
         alike[kind].append(finding)

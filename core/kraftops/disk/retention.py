@@ -201,9 +201,9 @@ def _with_times(
 
 def open_transactions(files: PartitionFiles) -> Iterator[OpenTransaction]:
     """Yield the transactions that are open in the newest producer snapshot, if it can be read."""
-    for offset in sorted(files.snapshots, reverse=True)[:1]:
+    for offset in sorted(files.producer_snapshots, reverse=True)[:1]:
         with suppress(OSError, KraftopsError):
-            for producer in read_producers(read_small(files.snapshots[offset])):
+            for producer in read_producers(read_small(files.producer_snapshots[offset])):
                 if producer.first_txn_offset >= 0:
                     yield OpenTransaction(
                         producer.producer_id, producer.first_txn_offset, producer.timestamp

@@ -14,7 +14,7 @@ from kraftops.restart.nodes import Node
 from kraftops.wire.net.deadline import Deadline
 
 _PLACEHOLDER = re.compile(r"\{(id|host|role|rack)\}")
-_TAIL = 2000
+_TAIL_BYTES = 2000  # hold the last line, where programs say why they end
 """Bytes of the output of a command in which its last line is looked for."""
 
 
@@ -75,7 +75,7 @@ class Hook:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
         with open(path, "rb") as output:
-            lines = output.read()[-_TAIL:].decode("utf-8", "replace").split("\n")
+            lines = output.read()[-_TAIL_BYTES:].decode("utf-8", "replace").split("\n")
         last = next((line.strip() for line in reversed(lines) if line.strip()), "")
         return KraftopsError(
             f"the command of --hook for node {node.node_id} {reason}{': ' * bool(last)}{last}",

@@ -270,7 +270,7 @@ class LogDirectory:
         recovered, loses the snapshots after its end (`UnifiedLog.truncateTo`, 4.3.1).
         """
         high_watermark = self.offset(load_plan.HIGH_WATERMARK, files.topic, files.partition) or 0
-        return max([high_watermark, *files.snapshots])
+        return max([high_watermark, *files.producer_snapshots])
 
     def partitions(self) -> Iterator[PartitionDirectory]:
         """Yield the partitions in it by name, but for the metadata log.

@@ -54,8 +54,8 @@ class PartitionFiles:
         partition: likewise.
         segments: in the order of their offsets, with those that a start would swap in.
         orphans: indexes without a log.
-        snapshots: producer snapshots by their offset.
-        checkpoints: the snapshots of a metadata log.
+        producer_snapshots: their paths by offset.
+        metadata_snapshots: of a metadata log, `.checkpoint` files.
         swaps: logs that a start would rename.
         has_epochs: whether there is a leader-epoch-checkpoint.
         has_topic_id: whether there is a partition.metadata.
@@ -71,8 +71,8 @@ class PartitionFiles:
     partition: int | None
     segments: tuple[SegmentFiles, ...]
     orphans: tuple[str, ...]
-    snapshots: dict[int, str]
-    checkpoints: tuple[FileName, ...]
+    producer_snapshots: dict[int, str]
+    metadata_snapshots: tuple[FileName, ...]
     swaps: tuple[str, ...]
     has_epochs: bool
     has_topic_id: bool
@@ -129,7 +129,7 @@ class PartitionFiles:
     @property
     def is_metadata(self) -> bool:
         """Whether it is the log of the cluster's metadata."""
-        return self.topic == METADATA_TOPIC or bool(self.checkpoints)
+        return self.topic == METADATA_TOPIC or bool(self.metadata_snapshots)
 
     @property
     def is_bare(self) -> bool:
@@ -207,12 +207,12 @@ def partition_files_of(
         segments=segments,
         orphans=orphans,
         # That of a tiered segment covers the segment itself.
-        snapshots={
+        producer_snapshots={
             named.base_offset: named.path
             for named in plain
             if named.kind is FileKind.PRODUCER_SNAPSHOT and not named.segment_id
         },
-        checkpoints=tuple(
+        metadata_snapshots=tuple(
             FileName(named.path, named.kind, "")
             for named in plain
             if named.kind is FileKind.CHECKPOINT

@@ -14,7 +14,7 @@ from kraftops_shell.grammar.words import Token
 from kraftops_shell.repl.completion import due
 from kraftops_shell.session.session import Session
 
-COMMAND, UNKNOWN, FLAG, PATH, MISSING, STRING, OPERATOR, OTHER, PLAIN = (
+COMMAND, UNKNOWN, FLAG, PATH, MISSING, STRING, OPERATOR, SYSTEM, PLAIN = (
     "command",
     "unknown",
     "flag",
@@ -45,13 +45,13 @@ def parts_of(session: Session, text: str) -> list[Part]:
         if is_ours:
             line_parts += _command(session, text, start, body_end, line.tokens)
         else:
-            line_parts.append(Part(OTHER, text[start:body_end]))
+            line_parts.append(Part(SYSTEM, text[start:body_end]))
         if not line.operator:
             return [part for part in line_parts if part.text]
         line_parts.append(Part(OPERATOR, line.operator))
         start = end
         if line.operator == "|":
-            line_parts.append(Part(OTHER, text[start:]))
+            line_parts.append(Part(SYSTEM, text[start:]))
             return [part for part in line_parts if part.text]
         is_ours = line.operator == ";"
         line = syntax.scan(line.rest)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from kraftops.log.batch import Record
+from kraftops.views.registry import VIEWS
 from tests.helpers.engine.random_messages import frame_bytes, framed_messages
 from tests.helpers.logs.coordinators import messages
 from tests.helpers.logs.messages import encoded, filled, table, versions_of
@@ -145,7 +146,7 @@ LOG = "__cluster_metadata-0"
 SEGMENT = FILE + b"-0/00000000000000000000.log"
 OURS = (KRAFTOPS, "metadata-shell", "-s", LOG)
 KAFKAS = (METADATA_SHELL, "-s", LOG)
-VIEWS = ("topics", "partitions", "brokers", "configs", "acls", "quotas", "groups")
+TABLES = (*VIEWS, "groups")
 COMMANDS: dict[str, tuple[str | bytes, ...]] = {
     "dump metadata": (DUMP_LOG, "--cluster-metadata-decoder", "--files", LOG),
     "dump json": (DUMP_LOG, "--cluster-metadata-decoder", "--format", "json", "--files", LOG),
@@ -197,7 +198,7 @@ COMMANDS: dict[str, tuple[str | bytes, ...]] = {
     "blame": (*OURS, "blame", "/image/acls/byId/*"),
     "log": (*OURS, "log"),
     "log csv": (*OURS, "log", "--format", "csv"),
-    **{f"view {name}": (*OURS, name) for name in VIEWS},
+    **{f"view {name}": (*OURS, name) for name in TABLES},
     **{f"view {name} as csv": (*OURS, name, "--format", "csv") for name in ("configs", "acls")},
     "what if": (*OURS, "what-if", "--lose", "1"),
     "skew": (*OURS, "skew"),
@@ -280,8 +281,8 @@ OF_FIELDS: dict[str, tuple[str | bytes, ...]] = {
             "history-of /image",
             *("history-of /image --format json", "blame /image/acls/byId/* --format json"),
             *("grep -i forged /", "export /image", "skew", "what-if --lose 1"),
-            *VIEWS,
-            *(f"{one} --format json" for one in VIEWS),
+            *TABLES,
+            *(f"{view} --format json" for view in TABLES),
         )
     },
     "every of Kafka's": (METADATA_SHELL, "-s", EVERY, "tree", "/"),

@@ -1,7 +1,10 @@
 """Recorded screens in `tests/data/screens`: `pytest --renew-screens` writes them anew."""
 
 from collections.abc import Sequence
+from difflib import unified_diff
 from pathlib import Path
+
+import pytest
 
 SCREENS = Path(__file__).parents[2] / "data" / "screens"
 
@@ -13,10 +16,19 @@ class RecordedScreens:
         self._renews = renews
 
     def check(self, name: str, lines: Sequence[str]) -> None:
-        """Compare lines with the file of this name."""
+        """Compare lines with the file of this name; a difference is printed, with its cure."""
         text = "".join(f"{line.rstrip()}\n" for line in lines)
         path = SCREENS / f"{name}.txt"
         if self._renews:
             path.parent.mkdir(exist_ok=True)
             path.write_text(text)
-        assert path.read_text() == text
+        recorded = path.read_text()
+        if recorded != text:
+            difference = unified_diff(
+                recorded.splitlines(), text.splitlines(), "recorded", "now", lineterm=""
+            )
+            pytest.fail(
+                f"screen {name}: if it is meant, pytest --renew-screens writes it anew\n"
+                + "\n".join(difference),
+                pytrace=False,
+            )

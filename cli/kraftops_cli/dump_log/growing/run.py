@@ -18,7 +18,7 @@ from kraftops_terminal.live import pause_after
 from kraftops_terminal.screen import Screen
 
 _SECONDS = 1.0  # between two looks: rates are of seconds
-_AT_ONCE = 0.3  # seconds of counting, after which keys are answered
+_COUNTING_SECONDS = 0.3  # of counting, after which keys are answered
 _KEYBOARD = 0
 
 
@@ -72,7 +72,7 @@ def _show(
     while not state.is_over:
         if time.monotonic() >= due:
             cpu = time.process_time()
-            growth = growing.grow(_AT_ONCE)
+            growth = growing.grow(_COUNTING_SECONDS)
             if growth.has_grown:
                 fields_by_log = fields_of(growing.summaries)
                 fields = [summary for log, summary in fields_by_log.items() if log in visible_logs]

@@ -139,7 +139,7 @@ class LogWalk:
         self._gaps: list[OffsetGap] = []
         self.unexplained: list[OffsetGap] = []
         """Those that compaction may have left, or a loss."""
-        self._snapshots = sorted(self._files.snapshots.items(), reverse=True)
+        self._snapshots = sorted(self._files.producer_snapshots.items(), reverse=True)
 
     @property
     def snapshots_after_end(self) -> list[tuple[int, str]]:
@@ -170,7 +170,7 @@ class LogWalk:
         self._end()
 
     def _begin(self, base_offset: int) -> None:
-        path = self._files.snapshots.get(base_offset)
+        path = self._files.producer_snapshots.get(base_offset)
         if base_offset:
             self.producers.begin(base_offset, self._snapshot(path, None) if path else None)
 

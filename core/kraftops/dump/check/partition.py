@@ -294,7 +294,7 @@ class _PartitionLook:
         for path in files.swaps:
             reason = "it replaces the segments of its offsets; a start completes it"
             findings.add("unfinished-swap", path, reason, Severity.NOTE)
-        for checkpoint in files.checkpoints:
+        for checkpoint in files.metadata_snapshots:
             if not is_whole(checkpoint):
                 reason = "it is damaged, or its end is missing"
                 findings.add("bad-snapshot", checkpoint.path, reason)
@@ -389,12 +389,12 @@ class _PartitionLook:
         """Return the first offset of a log without segments, as far as other files tell."""
         files, log_start = self._files, self._offset(LOG_START)
         if files.is_metadata:
-            return max((file.snapshot_id[0] for file in files.checkpoints), default=0)
+            return max((file.snapshot_id[0] for file in files.metadata_snapshots), default=0)
         start = max(log_start or 0, epochs.first_offset or 0)
         if log_start is None or self._settings.is_tiered is False:
             return start
         beside = {file.base_offset for path in files.orphans if (file := file_name(path))}
-        return max(start, min(beside | files.snapshots.keys(), default=0))
+        return max(start, min(beside | files.producer_snapshots.keys(), default=0))
 
     def _known_ends(self, walk: LogWalk, epochs: EpochCheck, end: int) -> Iterator[_KnownEnd]:
         """Yield the ends after *end* that other files know of, the certain ones first."""
@@ -432,7 +432,7 @@ class _PartitionLook:
         """Look for offsets before the first segment in other files."""
         directory = self._directory
         if self._files.is_metadata:
-            ends = [file.snapshot_id[0] for file in self._files.checkpoints]
+            ends = [file.snapshot_id[0] for file in self._files.metadata_snapshots]
             newest_end = max(ends, default=0)
             if start > newest_end:
                 reason = "the offsets after the newest snapshot"
@@ -542,7 +542,7 @@ class _PartitionLook:
             self._findings.add("topic-id-differs", path, reason)
 
     def _check_producers(self, walk: LogWalk) -> None:
-        if self._is_stopped and walk.producers.last and not self._files.snapshots:
+        if self._is_stopped and walk.producers.last and not self._files.producer_snapshots:
             reason = "no producer snapshot is left, and a start after a clean stop makes empty ones"
             self._findings.add("no-producers", self._files.path, reason)
 

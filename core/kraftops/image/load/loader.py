@@ -168,7 +168,7 @@ class Loader:
         loader._sources = dict(self._sources)  # noqa: SLF001 - its own class
         return loader
 
-    def turn(
+    def set_limits(
         self,
         limits: Limits,
         *,

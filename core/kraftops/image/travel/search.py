@@ -14,8 +14,8 @@ from kraftops.image.replay.events import (
 from kraftops.image.replay.limits import Limits
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.state.store import LoggedRecord
-from kraftops.image.travel.course import Course
-from kraftops.image.travel.lane import Lane
+from kraftops.image.travel.kept_replays import KeptReplays
+from kraftops.image.travel.resumable_replay import ResumableReplay
 
 TABLES = (
     "topic-names",
@@ -117,8 +117,8 @@ class _Listener:
 
 
 def changes_after(
-    lane: Lane, offset: int, selection: Wanted, number: int
-) -> tuple[list[LogChange], Course]:
+    replays: KeptReplays, offset: int, selection: Wanted, number: int
+) -> tuple[list[LogChange], ResumableReplay]:
     """Return the next changes after an offset, and the reading that found them.
 
     They are at least *number*, or all that there are.
@@ -126,18 +126,19 @@ def changes_after(
     Raises:
         SourceError: a file cannot be read.
     """
-    return _scan(lane, lane.reach(Limits(until=offset)), Limits(after=offset), selection, number)
+    start = replays.reach(Limits(until=offset))
+    return _scan(replays, start, Limits(after=offset), selection, number)
 
 
 def changes_before(
-    lane: Lane, offset: int, first: int, selection: Wanted, number: int
+    replays: KeptReplays, offset: int, first: int, selection: Wanted, number: int
 ) -> list[LogChange]:
     """Return the changes before an offset, oldest first: at least *number*, or all that there are.
 
     Args:
-        lane: the states.
+        replays: the states.
         offset: the changes are before it.
-        first: the last offset that the beginning of the lane covers.
+        first: the last offset that the beginning of the replays covers.
         selection: the changes that count.
         number: of changes.
 
@@ -146,38 +147,42 @@ def changes_before(
     """
     span, last = _FIRST_SPAN, offset - 1
     changes: list[LogChange] = []
-    start = lane.reach(Limits(until=max(first, last - span)))
+    start = replays.reach(Limits(until=max(first, last - span)))
     while True:
         limits = Limits(after=start.last_offset, until=last)
-        earlier, _ = _scan(lane, start, limits, selection, None)
+        earlier, _ = _scan(replays, start, limits, selection, None)
         changes = [*earlier, *changes]
         if len(changes) >= number or start.last_offset <= first:
             return changes
         span, last = span * _WIDER, start.last_offset
         # From a state that is kept: to read up to an exact one takes as long as to listen.
-        start = lane.nearest(Limits(until=max(first, last - span)))
+        start = replays.nearest(Limits(until=max(first, last - span)))
         if start.last_offset < first:
-            start = lane.reach(Limits(until=first))
+            start = replays.reach(Limits(until=first))
 
 
 def _scan(
-    lane: Lane, start: Course, limits: Limits, selection: Wanted, number: int | None
-) -> tuple[list[LogChange], Course]:
+    replays: KeptReplays,
+    start: ResumableReplay,
+    limits: Limits,
+    selection: Wanted,
+    number: int | None,
+) -> tuple[list[LogChange], ResumableReplay]:
     """Return the changes within limits from a state on, and the reading that found them.
 
     It stops after so many changes, if there is a *number*.
     """
-    course = start.copy()
-    is_open = course.loader.has_open_transaction
-    listener = _Listener(course.image, selection, limits.after, is_open=is_open)
+    replay = start.copy()
+    is_open = replay.loader.has_open_transaction
+    listener = _Listener(replay.image, selection, limits.after, is_open=is_open)
     changes = listener.changes
 
     def rest() -> bool:
         if number is None or len(changes) < number:
             return False
-        return course.last_offset >= changes[number - 1].offset + _MORE
+        return replay.last_offset >= changes[number - 1].offset + _MORE
 
-    beyond = course.read(lane.files, limits, rest=rest, listen=listener.listen)
+    beyond = replay.read(replays.files, limits, rest=rest, listen=listener.listen)
     if beyond is not None:
-        course.read_cut(lane.files, limits, listener.listen)
-    return changes, course
+        replay.read_cut(replays.files, limits, listener.listen)
+    return changes, replay

@@ -14,8 +14,8 @@ from kraftops.image.load.sources import LogFiles, SourceFile, files_of, read_pla
 from kraftops.image.replay.limits import Limits
 from kraftops.image.replay.replay import Replay
 from kraftops.image.state.image import MetadataImage, NewImage, PriorState
-from kraftops.image.travel.course import Course
-from kraftops.image.travel.lane import Lane
+from kraftops.image.travel.kept_replays import KeptReplays
+from kraftops.image.travel.resumable_replay import ResumableReplay
 from kraftops.image.travel.search import ANY, LogChange, Wanted, changes_after, changes_before
 from kraftops.uris import Paths, path_texts
 
@@ -28,20 +28,20 @@ _LaneKey = tuple[SourceFile, tuple[Finding, ...]]
 class _Route(NamedTuple):
     """A plan to read the log, its states, and the state before its snapshot."""
 
-    lane: Lane
+    replays: KeptReplays
     prior_state: Callable[[], PriorState | None] | None
 
     @property
     def covered(self) -> int:
         """The last offset that the snapshot at its beginning covers; -1 without one."""
-        return (self.lane.files[0].end_offset or 0) - 1
+        return (self.replays.files[0].end_offset or 0) - 1
 
 
 class _Answer(NamedTuple):
     """All changes of some entries after *first* and up to *last*."""
 
     selection: Wanted
-    lane: Lane
+    replays: KeptReplays
     truncations: int
     first: int
     last: int
@@ -82,7 +82,7 @@ class Travel:
     @property
     def bytes(self) -> int:
         """About the number of bytes of the states that are kept."""
-        return sum(route.lane.bytes for route in self._routes.values())
+        return sum(route.replays.bytes for route in self._routes.values())
 
     def at(self, *, offset: int | None = None, time: int | None = None) -> MetadataImage:
         """Return the state after the record of an offset, or at a time in ms; or the newest.
@@ -131,29 +131,29 @@ class Travel:
         Raises:
             KraftopsError: as `at`.
         """
-        lane, start = self._beginning(since)
-        course = start.copy()
-        listen = begin(start.image, course.image)
-        if course.read(lane.files, until, listen=listen) is not None:
-            course.read_cut(lane.files, until, listen)
-        if course.loader.is_other_log:
-            check(course.loader, self.names, is_over=False)
-        return course.image
+        replays, start = self._beginning(since)
+        replay = start.copy()
+        listen = begin(start.image, replay.image)
+        if replay.read(replays.files, until, listen=listen) is not None:
+            replay.read_cut(replays.files, until, listen)
+        if replay.loader.is_other_log:
+            check(replay.loader, self.names, is_over=False)
+        return replay.image
 
-    def _beginning(self, since: Limits | None) -> tuple[Lane, Course]:
+    def _beginning(self, since: Limits | None) -> tuple[KeptReplays, ResumableReplay]:
         if since is not None:
             try:
-                lane = self._route_to(since).lane
+                replays = self._route_to(since).replays
             except UsageError:
                 pass  # the log begins later
             else:
-                return lane, lane.reach(since)
+                return replays, replays.reach(since)
         files = files_of(self.names)
         for plan in whole_log_plans(files):
-            lane = self._route(files, plan, []).lane
-            start = lane.reach(Limits(until=(plan[0].end_offset or 0) - 1))
+            replays = self._route(files, plan, []).replays
+            start = replays.reach(Limits(until=(plan[0].end_offset or 0) - 1))
             if not start.is_broken:
-                return lane, start
+                return replays, start
         raise no_log(self.names)
 
     def _tried(self, work: Callable[[], T]) -> T:
@@ -168,12 +168,12 @@ class Travel:
         raise AssertionError
 
     def _image(self, limits: Limits) -> MetadataImage:
-        first: tuple[Course, bool, _Route] | None = None
-        read_on_route: tuple[Course, bool, _Route] | None
+        first: tuple[ResumableReplay, bool, _Route] | None = None
+        read_on_route: tuple[ResumableReplay, bool, _Route] | None
         files = files_of(self.names)
         for plan, findings in read_plans(files, limits):
             route = self._route(files, plan, findings)
-            read_on_route = (*route.lane.at(limits), route)
+            read_on_route = (*route.replays.at(limits), route)
             first = first or read_on_route
             if not read_on_route[0].is_broken:
                 break
@@ -181,11 +181,11 @@ class Travel:
             read_on_route = first  # no snapshot is whole: what the newest has
         if read_on_route is None:
             raise no_log(self.names)
-        course, is_over, route = read_on_route
-        check(course.loader, self.names, is_over=is_over)
+        replay, is_over, route = read_on_route
+        check(replay.loader, self.names, is_over=is_over)
         if route.prior_state is not None:
-            course.image.offer_prior_state(route.prior_state)
-        return course.image
+            replay.image.offer_prior_state(route.prior_state)
+        return replay.image
 
     def _route_to(self, limits: Limits) -> _Route:
         files = files_of(self.names)
@@ -193,7 +193,7 @@ class Travel:
         for plan, findings in read_plans(files, limits):
             route = self._route(files, plan, findings)
             first = first or route
-            if not route.lane.reach(limits).is_broken:
+            if not route.replays.reach(limits).is_broken:
                 return route
         if first is None:
             raise no_log(self.names)
@@ -203,9 +203,9 @@ class Travel:
         key = plan[0], tuple(findings)
         route = self._routes.pop(key, None)
         if route is not None:
-            files_read = len(route.lane.files)
-            if plan[:files_read] == route.lane.files:
-                route.lane.files[files_read:] = plan[files_read:]  # the log has grown
+            files_read = len(route.replays.files)
+            if plan[:files_read] == route.replays.files:
+                route.replays.files[files_read:] = plan[files_read:]  # the log has grown
             else:
                 route = None
         if route is None:
@@ -223,7 +223,7 @@ class Travel:
         prior_state = None
         if ends:
             prior_state = cache(partial(prior_state_of, files, ends[0], self._new_image))
-        return _Route(Lane(plan, Course(loader), self._make_room), prior_state)
+        return _Route(KeptReplays(plan, ResumableReplay(loader), self._make_room), prior_state)
 
     def _note_progress(self, size: int) -> None:
         if self.progress is not None:
@@ -233,32 +233,32 @@ class Travel:
         """Drop states until the others take no more bytes than they may."""
         *others, last = self._routes.values()
         while self.bytes > self._most_bytes:
-            lane = next((route.lane for route in others if route.lane.bytes), None)
-            if lane is not None:
-                lane.forget()
-            elif not last.lane.thin():
+            replays = next((route.replays for route in others if route.replays.bytes), None)
+            if replays is not None:
+                replays.forget()
+            elif not last.replays.thin():
                 return
 
     def _after(self, offset: int, selection: Wanted, number: int) -> list[LogChange]:
-        lane = self._route_to(Limits(until=offset)).lane
-        answer = self._answer_to(selection, lane)
+        replays = self._route_to(Limits(until=offset)).replays
+        answer = self._answer_to(selection, replays)
         if answer is not None and answer.first <= offset < answer.last:
             changes = [change for change in answer.changes if change.offset > offset]
             if len(changes) >= number:
                 return changes[:number]
-        changes, course = changes_after(lane, offset, selection, number)
+        changes, replay = changes_after(replays, offset, selection, number)
         self._answer = _Answer(
             selection=selection,
-            lane=lane,
-            truncations=lane.truncations,
+            replays=replays,
+            truncations=replays.truncations,
             first=offset,
-            last=course.last_offset,
+            last=replay.last_offset,
             changes=changes,
         )
-        if len(changes) < number and course.is_ended:
+        if len(changes) < number and replay.is_ended:
             # Damage hides the rest, but for newer snapshots.
             ends = [snapshot.snapshot_id[0] - 1 for snapshot in files_of(self.names).snapshots]
-            last_known_offset = max(course.last_offset, offset)
+            last_known_offset = max(replay.last_offset, offset)
             changes += [LogChange(end) for end in sorted(ends) if end > last_known_offset]
         return changes[:number]
 
@@ -281,25 +281,25 @@ class Travel:
     def _before_in(
         self, route: _Route, offset: int, selection: Wanted, number: int
     ) -> list[LogChange]:
-        lane, answer = route.lane, self._answer_to(selection, route.lane)
+        replays, answer = route.replays, self._answer_to(selection, route.replays)
         if answer is not None and answer.first < offset - 1 <= answer.last:
             changes = [change for change in answer.changes if change.offset < offset]
             if len(changes) >= number:
                 return changes[-number:]
-        changes = changes_before(lane, offset, route.covered, selection, number)
+        changes = changes_before(replays, offset, route.covered, selection, number)
         first = changes[0].offset - 1 if changes else offset
         self._answer = _Answer(
             selection=selection,
-            lane=lane,
-            truncations=lane.truncations,
+            replays=replays,
+            truncations=replays.truncations,
             first=first,
             last=offset - 1,
             changes=changes,
         )
         return changes[-number:]
 
-    def _answer_to(self, selection: Wanted, lane: Lane) -> _Answer | None:
+    def _answer_to(self, selection: Wanted, replays: KeptReplays) -> _Answer | None:
         answer = self._answer
-        if answer is None or answer.selection != selection or answer.lane is not lane:
+        if answer is None or answer.selection != selection or answer.replays is not replays:
             return None
-        return answer if answer.truncations == lane.truncations else None
+        return answer if answer.truncations == replays.truncations else None

@@ -106,10 +106,11 @@ def assignment_findings(
 ) -> Iterator[Finding]:
     """Yield the partitions of a broker that are not where the metadata has them.
 
-    One of the other *nodes* may have a directory of it. Where the node *is_copy*, not all of its
-    directories need be there: what may be in another one is not missing, and that is told. What its
-    own log lost its end before is not judged: the broker fetches that from the controllers before
-    it loads partitions (`BrokerServer.startup`, 4.3.1).
+    One of the other *nodes* may have a directory of it. Where the node *is_copy*, some of its
+    directories may not have been given: a partition that may be in one of those is not missing, and
+    a finding names them. If its own metadata log has lost its end, partitions of the lost records
+    are not judged: the broker fetches those from the controllers before it loads partitions
+    (`BrokerServer.startup`, 4.3.1).
 
     Raises:
         KraftopsError: a directory, or a source of the image, cannot be read any more.
@@ -143,13 +144,13 @@ def _assignment_findings(
     names = {name for directory in directories for name in directory.folder.directories}
     for directory in directories:
         for partition in directory.partitions():
-            # One that has lost its topic id is told of as such.
+            # A directory without its topic id belongs to the topic of its name.
             noted_id = partition.topic_id
             topic_id = noted_id or image.topic_ids.get(partition.topic)
             owner = DirectoryOwner(
                 node.config.node_id, directory.meta.directory_id if directory.meta else None
             )
-            # By another topic's name, a broker loads it and still makes an empty one by this name.
+            # Under another topic's name, a broker loads it, and makes an empty one beside it.
             topic = image.topics.get(topic_id) if topic_id else None
             is_lost = (
                 topic is not None

@@ -123,7 +123,7 @@ def _moved_back(missing: Finding, stray: Finding) -> Finding:
     )
 
 
-def agreed(findings: Sequence[Finding]) -> list[Finding]:
+def without_contradictions(findings: Sequence[Finding]) -> list[Finding]:
     """Return findings without cures that contradict others: of what is put back, or moved away."""
     findings = _with_strays(findings)
     missing = [finding for finding in findings if finding.code == MISSING_PARTITION]

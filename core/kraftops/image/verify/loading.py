@@ -130,7 +130,7 @@ def _loading_findings(
                 files = _readable_files(path)
                 if not (is_whole or files.segments):
                     continue
-                size = _read_bytes(files, directory)
+                size = _bytes_to_read(files, directory)
                 if 2 * size > allowance.bytes:  # a check of what is damaged reads it once more
                     skipped.append(size)
                     continue
@@ -151,7 +151,7 @@ def _loading_findings(
             )
             total = sum(files.size_of(segment.log) for segment in files.segments)
             # A check reads all of it for producer ids.
-            is_forgetting = directory.plan.was_clean and not files.snapshots
+            is_forgetting = directory.plan.was_clean and not files.producer_snapshots
             is_forgetting = is_whole and is_forgetting and 0 < total <= allowance.bytes
             if is_kept and (is_losing or is_forgetting):
                 allowance.bytes -= total if is_forgetting else size
@@ -237,7 +237,7 @@ def _unreadable(error: SourceError, path: str, directory: LogDirectory) -> Itera
         yield unless_forbidden(finding, file)
 
 
-def _read_bytes(files: PartitionFiles, directory: LogDirectory) -> int:
+def _bytes_to_read(files: PartitionFiles, directory: LogDirectory) -> int:
     """Return the bytes of the segments that a start reads: unflushed ones after an unclean stop."""
     if (
         directory.plan.was_clean

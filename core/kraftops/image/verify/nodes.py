@@ -15,7 +15,7 @@ from kraftops.image.verify.assignments import (
     image_for,
     newest_images,
 )
-from kraftops.image.verify.beside import agreed
+from kraftops.image.verify.beside import without_contradictions
 from kraftops.image.verify.identity import read_identities
 from kraftops.image.verify.loading import loading_findings
 from kraftops.image.verify.older_disks import older_disks
@@ -99,7 +99,7 @@ def verify_nodes(
         findings += (finding for node in whole for finding in binding_findings(node, host))
     if resolves:
         findings += name_findings(whole)
-    return Verified(agreed(findings), assumed_releases)
+    return Verified(without_contradictions(findings), assumed_releases)
 
 
 def assumed_release(

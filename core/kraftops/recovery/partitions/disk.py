@@ -210,8 +210,8 @@ def _read(
         topic_id=partition.topic_id,
         number=partition.number,
         high_watermark=directory.offset(HIGH_WATERMARK, *key),
-        snapshot_end=max(files.snapshots, default=0),
-        next_producer_id=_next_producer_id(files.snapshots),
+        snapshot_end=max(files.producer_snapshots, default=0),
+        next_producer_id=_next_producer_id(files.producer_snapshots),
         cleaned=_cleaned(directory, files),
         was_clean=directory.plan.was_clean,
         is_packed=archive_of(partition.path) is not None,
@@ -226,10 +226,11 @@ def _read(
         epochs.truncate_from_end(start)
         return replace(copy, start=start, end=start, epochs=epochs.entries), ()
     starts = [entry.start_offset for entry in epochs.entries]
-    end = max([0, copy.high_watermark or 0, recovery_point or 0, *files.snapshots, *starts])
+    checkpointed = (copy.high_watermark or 0, recovery_point or 0)
+    end = max([0, *checkpointed, *files.producer_snapshots, *starts])
     # After a clean stop the recovery point is the end of the log (`LogManager.shutdown`).
     is_exact = directory.plan.was_clean and recovery_point is not None
-    if end and not (starts or files.snapshots):
+    if end and not (starts or files.producer_snapshots):
         # Each log with records has both of the time of its last stop: these files are gone.
         end, is_exact = 0, False
     if is_exact:

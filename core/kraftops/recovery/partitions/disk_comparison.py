@@ -22,7 +22,7 @@ from kraftops.findings.finding import (
 from kraftops.image.load.loading import load_node_log
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.assignments import missing_findings, replicas_on
-from kraftops.image.verify.beside import agreed
+from kraftops.image.verify.beside import without_contradictions
 from kraftops.image.verify.directories import (
     NO_TOPIC_ID,
     OTHER_BROKER,
@@ -141,7 +141,7 @@ def compare_disks(sources: Sequence[LogSource], *, is_deep: bool = False) -> Com
     return replace(
         table,
         findings=worst_first(
-            agreed(
+            without_contradictions(
                 [
                     *(left_out(refusal, ": it is left out") for refusal in refusals),
                     *given_twice,

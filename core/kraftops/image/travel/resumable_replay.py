@@ -1,4 +1,4 @@
-"""A reading of the files of a log that can be copied between two batches, and go on."""
+"""A replay of the files of a log that stands between two batches: it can be copied, and go on."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kraftops.log.streams import open_log
 
 
 @dataclass
-class Course:
+class ResumableReplay:
     """A loader between two batches; next is byte *position* of the file of this *number*."""
 
     loader: Loader
@@ -50,13 +50,13 @@ class Course:
         """Tell whether all that was read counts within limits."""
         return self.last_offset <= limits.until and self.loader.newest <= limits.time
 
-    def is_before_beyond(self, limits: Limits) -> bool:
+    def next_is_beyond(self, limits: Limits) -> bool:
         """Tell whether the next batch is known, and is beyond limits."""
         return self.following is not None and _is_beyond(
             self.following, limits, self.loader.covered
         )
 
-    def copy(self) -> Course:
+    def copy(self) -> ResumableReplay:
         return replace(self, loader=self.loader.copy(), following=None, size=0)
 
     def is_still_there(self) -> bool:
@@ -106,7 +106,7 @@ class Course:
             is_at_rest = rest()
             return is_at_rest
 
-        loader.turn(limits, stop=stop, pause=pause, listen=listen)
+        loader.set_limits(limits, stop=stop, pause=pause, listen=listen)
         while not self.is_ended and self.number < len(files):
             file, is_last = files[self.number], self.number == len(files) - 1
             can_follow = loader.read_small(file, self.position, is_last=is_last)
@@ -122,7 +122,7 @@ class Course:
         self.following = beyond
         return beyond
 
-    def cut(self, files: Sequence[SourceFile], limits: Limits, batch: Batch) -> Course:
+    def cut(self, files: Sequence[SourceFile], limits: Limits, batch: Batch) -> ResumableReplay:
         """Return the state with the records of the next batch that are within limits.
 
         A reading cannot go on from it. Where none of them counts, and the batch tells of nothing
@@ -130,15 +130,15 @@ class Course:
         """
         if self._adds_nothing(batch, limits):
             return self
-        course = self.copy()
-        course.read_cut(files, limits)
-        return course
+        replay = self.copy()
+        replay.read_cut(files, limits)
+        return replay
 
     def read_cut(
         self, files: Sequence[SourceFile], limits: Limits, listen: Listener | None = None
     ) -> None:
         """Read up to the last record within limits, also inside a batch; nothing can follow."""
-        self.loader.turn(limits, listen=listen)
+        self.loader.set_limits(limits, listen=listen)
         position = self.position
         for number in range(self.number, len(files)):
             is_last = number == len(files) - 1
@@ -147,13 +147,13 @@ class Course:
                 break
             position = 0
 
-    def ended(self) -> Course:
+    def ended(self) -> ResumableReplay:
         """Return the state at the end of the log, with what a transaction without end tells."""
         if not self.loader.has_open_transaction:
             return self
-        course = self.copy()
-        course.loader.finish()
-        return course
+        replay = self.copy()
+        replay.loader.finish()
+        return replay
 
     def _adds_nothing(self, batch: Batch, limits: Limits) -> bool:
         if any(self.loader.order.copy().follow(batch.header, "")):
