@@ -79,8 +79,7 @@ def completions() -> None:
 @click.option("--shell", type=click.Choice(tuple(SHELLS)), help="The shell. Default: $SHELL.")
 def install(terminal: Terminal, /, shell: str | None) -> int:
     """Write the files, and print their paths."""
-    import shlex
-
+    from kraftops.display import quoting
     from kraftops.fileio.atomic import write_file
     from kraftops.fileio.directories import make_directories
 
@@ -93,7 +92,7 @@ def install(terminal: Terminal, /, shell: str | None) -> int:
     for path, text in scripts.items():
         write_file(path, f"{path}.tmp", [text])
         terminal.write(f"{path}\n")
-    terminal.write(SHELLS[name].loading.format(folder=shlex.quote(folder)) + "\n")
+    terminal.write(SHELLS[name].loading.format(folder=quoting.quote(folder)) + "\n")
     return 0
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from kraftops.answers.fields import (
     texts,
     time,
 )
+from kraftops.display import quoting
 from kraftops.display.columns import Styled
 from kraftops.display.sizes import many, size_text
 from kraftops.display.times import iso_time
@@ -185,7 +185,7 @@ def _behind_text(affected: Sequence[Affected]) -> str:
 
 
 def cure_of(problem: Problem, brokers: str) -> Cure:
-    server, broker = shlex.quote(brokers), problem.broker
+    server, broker = quoting.quote(brokers), problem.broker
     uncordon = (
         f"kafka-configs --bootstrap-server {server} --alter --entity-type brokers"
         f" --entity-name {broker} --delete-config cordoned.log.dirs"
@@ -197,7 +197,7 @@ def cure_of(problem: Problem, brokers: str) -> Cure:
     repair = f"kafka-cluster repair -b {server} --id {broker}"
     wait = f"kafka-cluster wait -b {server} --for"
     factors = (
-        f"kafka-cluster replication -b {server} --topic {shlex.quote(topic)} --factor N"
+        f"kafka-cluster replication -b {server} --topic {quoting.quote(topic)} --factor N"
         for topic in topics_of(problem.affected)
     )
     if any(affected.is_catching_up is False for affected in problem.affected):

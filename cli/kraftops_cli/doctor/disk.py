@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
+from kraftops.display import quoting
 from kraftops_cli.doctor.options import ExaminedOptions
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.chapters import manual
@@ -116,7 +116,7 @@ def _tell(terminal: Terminal, options: DiskOptions, usage: DiskUsage) -> None:
         paths = [total.directory.path for total in usage.directories]
         names = dict.fromkeys(archive_of(path) or path for path in paths)
         summary = ("kraftops", "dump-log", "summary", *names, "--since", "-2h", "--sort", "bytes")
-        terminal.error(f"note: {_NO_RATES}; {shlex.join(summary)} counts the last two hours")
+        terminal.error(f"note: {_NO_RATES}; {quoting.join(summary)} counts the last two hours")
 
 
 def _named(name: str, options: ExaminedOptions) -> tuple[str, int | None]:

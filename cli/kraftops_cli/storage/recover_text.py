@@ -1,10 +1,10 @@
 """Text of recoveries and of `kafka-storage compare`: losses, copies, logs, changes, and steps."""
 
 import os
-import shlex
 import textwrap
 from collections.abc import Iterator, Sequence
 
+from kraftops.display import quoting
 from kraftops.display.sizes import many
 from kraftops.fileio.packaged import packaged_parts
 from kraftops.recovery.answer import BROKER, COPY, ELECTION, LOG, LOSS
@@ -115,7 +115,7 @@ def done_text(plan: RecoveryPlan, backup: str | None, *, is_dry: bool) -> str:
 def _undo_command(plan: RecoveryPlan, backup: str) -> str:
     command = ["kafka-storage", "recover", "-c", plan.config.path, "--undo"]
     parent = os.path.dirname(backup)
-    return shlex.join([*command, "--backup", parent] if parent != plan.own.folder else command)
+    return quoting.join([*command, "--backup", parent] if parent != plan.own.folder else command)
 
 
 def undone_text(backup: str, *, changed: bool, is_dry: bool) -> str:

@@ -1,7 +1,6 @@
 """What `kraftops doctor` answers: a verdict, findings by severity, and what was looked at."""
 
 import re
-import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -11,6 +10,7 @@ from kraftops.checkup.checks import CheckRun, Status
 from kraftops.checkup.copies_check import with_intact_copies
 from kraftops.checkup.examination import Examination
 from kraftops.checkup.joining import joined
+from kraftops.display import quoting
 from kraftops.display.columns import Column, Styled, folded
 from kraftops.display.sizes import many, named
 from kraftops.errors import CODES
@@ -161,7 +161,7 @@ def _addresses(examination: Examination) -> dict[str, str]:
     access = examination.access
     named = {"-b": access.brokers, "-C": access.controllers} if access else {}
     return {
-        option: shlex.quote(",".join(str(bootstrap.address) for bootstrap in endpoints.bootstrap))
+        option: quoting.quote(",".join(str(bootstrap.address) for bootstrap in endpoints.bootstrap))
         for option, endpoints in named.items()
         if endpoints
     }

@@ -76,4 +76,4 @@ def _typed(command: str) -> str | None:
         return command
     if not command.startswith(("kraftops ", "kafka-")):
         return None
-    return shlex.join(archive or word for word, archive in zip(words, archives, strict=True))
+    return quoting.join(archive or word for word, archive in zip(words, archives, strict=True))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import NamedTuple
 
+from kraftops.display import quoting
 from kraftops.display.sizes import first_names, named
 from kraftops.findings.finding import (
     Evidence,
@@ -136,7 +136,7 @@ def _given_up(compared: ComparedLog, chosen: LogCopy) -> Finding:
         Severity.LOSS if compared.missing else Severity.NOTE,
         f"its offsets {ahead.start} to {ahead.stop - 1} would be lost",
         _place(log),
-        cure=f"--choose {shlex.quote(log.name)} has this log go on instead",
+        cure=f"--choose {quoting.quote(log.name)} has this log go on instead",
         evidence=tuple(Evidence(*fact) for fact in facts),
         consequence="" if compared.missing else "no name is lost with them",
     )
@@ -170,7 +170,7 @@ def _log_findings(log: LogCopy, chosen: LogCopy) -> Iterator[Finding]:
             f"the epoch in its {quorum_state.FILE_NAME} cannot be read",
             place,
             cure=f"remove {quorum_state.FILE_NAME}",
-            commands=() if log.is_packed else (shlex.join(["rm", state_file]),),
+            commands=() if log.is_packed else (quoting.join(["rm", state_file]),),
             evidence=(Evidence(quorum_state.FILE_NAME, reason),),
             consequence=(
                 "the server does not start; its epoch may be higher than all that are known"

@@ -6,12 +6,12 @@ does nothing on another host, on another node's disk, or while a server runs.
 
 import json
 import re
-import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 
+from kraftops.display import quoting
 from kraftops.display.sizes import named
 from kraftops.fileio.packaged import packaged_parts
 from kraftops.log.files import METADATA_PARTITION
@@ -25,7 +25,7 @@ from kraftops.storage.bootstrap.records import FILE_NAME as BOOTSTRAP_FILE
 from kraftops.storage.config.server_config import ServerConfig
 from kraftops.uuids import to_text
 
-_q = shlex.quote
+_q = quoting.quote
 _WORD = re.compile(r"^@(\w+)@\n|@(\w+)@", re.MULTILINE)
 _json = partial(json.dumps, ensure_ascii=False)
 """Returns a text as `info` prints it."""
@@ -151,7 +151,7 @@ def _joins(host: Host, plan: RecoveryPlan) -> str:
         saved=_saved(host, VOID_NAMES),
         meta_file=META_FILE,
         log=METADATA_PARTITION,
-        format=shlex.join(format_command(host.copy.config, plan, is_broker=host.is_broker)),
+        format=quoting.join(format_command(host.copy.config, plan, is_broker=host.is_broker)),
     )
 
 

@@ -5,10 +5,10 @@ nodes without a script have no path of this host: they use `$CONFIG` and `$LOG_D
 """
 
 import os
-import shlex
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from kraftops.display import quoting
 from kraftops.display.sizes import many, named
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.recovery.host_script import (
@@ -200,7 +200,7 @@ def _move_away(log: LogCopy) -> str:
     folder = os.path.realpath(log.folder)
     parent = os.path.dirname(os.path.dirname(folder))
     away = os.path.join(parent, f"{METADATA_PARTITION}.of-{log.owner.node_id}")
-    return shlex.join(["mv", folder, away])
+    return quoting.join(["mv", folder, away])
 
 
 def _join(plan: RecoveryPlan, node_id: int, hosts: Hosts) -> Iterator[WorkStep]:
@@ -238,7 +238,7 @@ def _wipe(plan: RecoveryPlan, node_id: int, config: ServerConfig | None) -> Iter
         node_id,
     )
     form = format_command(config, plan, is_broker=node_id in plan.brokers)
-    command = f'kafka-storage {shlex.join(form)} -c "$CONFIG"'
+    command = f'kafka-storage {quoting.join(form)} -c "$CONFIG"'
     yield WorkStep(f"node {node_id}: format it, with a new id", command, node_id)
 
 
@@ -276,9 +276,9 @@ def _script(
 def _path(plan: RecoveryPlan, node_id: int, hosts: Hosts) -> str | None:
     """Return the path of a node's configuration for a shell; None if it is unknown."""
     if host := hosts.get(node_id):
-        return shlex.quote(host.copy.config_path) if host.copy.config_path else _CONFIG
+        return quoting.quote(host.copy.config_path) if host.copy.config_path else _CONFIG
     is_own = not hosts and node_id == plan.config.node_id
-    return shlex.quote(plan.config.path) if is_own else None
+    return quoting.quote(plan.config.path) if is_own else None
 
 
 def _start(node_id: int, path: str | None, kind: str = "node") -> WorkStep:
@@ -292,4 +292,4 @@ def _look(plan: RecoveryPlan, text: str, check: str) -> WorkStep:
 
 def _ask(plan: RecoveryPlan, tool: str, words: str = "") -> str:
     """Return the command that asks the new voters, from any host."""
-    return f"{tool} -C {shlex.quote(addresses(plan.new_voters))} {words}".rstrip()
+    return f"{tool} -C {quoting.quote(addresses(plan.new_voters))} {words}".rstrip()

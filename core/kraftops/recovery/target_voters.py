@@ -1,10 +1,10 @@
 """Voters after a recovery: this node alone, named ones, or the present ones at other hosts."""
 
 import re
-import shlex
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from kraftops.display import quoting
 from kraftops.errors import UsageError
 from kraftops.java.hosts import host_text
 from kraftops.recovery.log_copy import LogCopy
@@ -166,7 +166,7 @@ def second_recovery(recovered: LogCopy, chosen: LogCopy) -> RecoveryRefused:
         f"{', '.join(map(str, recovered.recovered.voters))}{base}: recovered to others too, there "
         "would be two clusters with one id",
         "start those voters, and let this node join them: kafka-cluster controllers add. "
-        f"Only if they are lost for good: --choose {shlex.quote(chosen.name)}",
+        f"Only if they are lost for good: --choose {quoting.quote(chosen.name)}",
     )
 
 

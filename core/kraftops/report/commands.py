@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from shlex import join
 
+from kraftops.display.quoting import join
 from kraftops.display.times import iso_time
 from kraftops.records.internal_topics import INTERNAL_TOPICS
 

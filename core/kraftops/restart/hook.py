@@ -2,13 +2,13 @@
 
 import os
 import re
-import shlex
 import signal
 import subprocess
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kraftops.display import quoting
 from kraftops.errors import KraftopsError
 from kraftops.restart.nodes import Node
 from kraftops.wire.net.deadline import Deadline
@@ -29,7 +29,7 @@ class Hook:
         """Fill in the template's placeholders, each quoted; other braces are the shell's."""
         values = {"id": node.node_id, "host": node.host, "role": node.roles, "rack": node.rack}
         return _PLACEHOLDER.sub(
-            lambda match: shlex.quote(str(values[match[1]] or "")), self.template
+            lambda match: quoting.quote(str(values[match[1]] or "")), self.template
         )
 
     def run(self, nodes: Sequence[Node]) -> None:

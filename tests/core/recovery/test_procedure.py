@@ -1,6 +1,7 @@
 """The steps after a recovery name nodes and complete commands, in order."""
 
 import shlex
+import subprocess
 import tarfile
 from pathlib import Path
 
@@ -76,6 +77,18 @@ def test_broker_that_is_ahead_moves_its_log_away(tmp_path: Path, plan: Planner) 
     assert move.node_id == 4
     assert (move.command or "").startswith("mv ")
     assert (move.command or "").endswith("__cluster_metadata-0.of-4")
+
+
+def test_commands_have_no_controls_of_a_terminal(tmp_path: Path, plan: Planner) -> None:
+    node = survivor(tmp_path / "of a\x1b[2J", records_batch(5, broker(4), epoch=2))
+    other_node(node / "b\n4", 4, records_batch(5, broker(4)), records_batch(6, broker(5)))
+
+    commands = [step.command for step in steps(plan, node, "b\n4") if step.command]
+
+    assert all(command.isprintable() for command in commands)
+    (move,) = [command for command in commands if command.startswith("mv ")]
+    subprocess.run(["sh", "-c", move], check=True)
+    assert (node / "__cluster_metadata-0.of-4").is_dir()
 
 
 def test_no_command_has_the_path_of_an_unpacked_archive(tmp_path: Path, plan: Planner) -> None:

@@ -2,12 +2,12 @@
 
 import os
 import re
-import shlex
 import shutil
 import stat
 from collections.abc import Mapping
 from contextlib import suppress
 
+from kraftops.display import quoting
 from kraftops.errors import UsageError
 
 OLDEST = 17  # that Spark 4 runs on
@@ -84,6 +84,6 @@ def _shim(home: str, directory: str) -> str:
     os.makedirs(os.path.dirname(program))
     with open(program, "w", encoding="utf-8") as file:
         java = os.path.join(home, "bin", "java")
-        file.write(_SHIM.format(module=_NEEDED_MODULE, java=shlex.quote(java)))
+        file.write(_SHIM.format(module=_NEEDED_MODULE, java=quoting.quote(java)))
     os.chmod(program, stat.S_IRWXU)
     return directory

@@ -5,13 +5,13 @@ again and again. A quorum needs a candidate that reaches a majority with itself;
 its followers find it by the bootstrap servers, even if its own name is lost (measured with 4.3.1).
 """
 
-import shlex
 import socket
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
+from kraftops.display import quoting
 from kraftops.findings.finding import Cure, Finding, Place, note_finding, stop_finding
 from kraftops.java.hosts import is_ipv4, is_ipv6
 from kraftops.parallel.background import BackgroundCall
@@ -116,7 +116,7 @@ def _dynamic_voters(node: Node, nodes: Sequence[Node], failures: Failures) -> It
     changes = ",".join(f"{host if is_host(host) else 'OLD'}=NEW" for host in old)
     owner = node if node.is_controller else None
     owner = owner or next((other for other in nodes if other.is_controller), None)
-    command = f"kafka-storage recover --listener-hosts {shlex.quote(changes)}"
+    command = f"kafka-storage recover --listener-hosts {quoting.quote(changes)}"
     if owner:
         command = recover_command(owner, nodes, "--listener-hosts", changes, "--dry-run")
     cure = Cure(f"{_DNS}; if the controllers have other names now, on each of them", (command,))
