@@ -16,7 +16,7 @@ from kraftops.image.verify.assignments import (
     lost_text,
     newest_images,
 )
-from kraftops.image.verify.beside import agreed
+from kraftops.image.verify.beside import without_contradictions
 from kraftops.storage.config.server_config import load_config
 from kraftops.storage.logdirs.node import read_node
 from kraftops.uuids import to_text
@@ -175,7 +175,7 @@ def test_twin_with_fewer_records_is_moved_away_before_the_topic_id_is_written(
     kept = partition(node / "d2", "t-1", topic_id=None)
 
     with chdir(node):
-        (finding,) = agreed(found_by(node))
+        (finding,) = without_contradictions(found_by(node))
         subprocess.run(finding.commands[0], shell=True, check=True)
 
     assert found_by(node) == []
@@ -357,7 +357,11 @@ def test_file_is_not_moved_away_before_the_directory_is_put_back(
     with chdir(node):
         directories = read(node).directories
         findings = [*found_by(node), *misnamed_findings(directories[0])]
-        missing, file = [finding for finding in agreed(findings) if finding.place.path == "d1/t-0"]
+        missing, file = [
+            finding
+            for finding in without_contradictions(findings)
+            if finding.place.path == "d1/t-0"
+        ]
         for command in missing.commands:
             subprocess.run(["sh", "-c", command], check=True)
 
