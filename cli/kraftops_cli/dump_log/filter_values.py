@@ -4,13 +4,13 @@ import time
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 
 from kraftops.dump.sources.names import Source
 from kraftops.errors import UsageError
 from kraftops.query.filters import Filter, parse_offsets, parse_types
 from kraftops.query.query import Query
-from kraftops.query.times import needs_end, parse_time
+from kraftops.query.times import parse_time
 from kraftops.records.control import CONTROL_TYPES
 from kraftops.records.decoders import record_types
 from kraftops.records.internal_topics import USER
@@ -51,12 +51,14 @@ def with_times(
     query: Query, options: FilterOptions, sources: Sequence[Source], terminal: Terminal
 ) -> Query:
     """Return a query with times before the end of *sources*; the terminal tells which those are."""
-    if not any(text and needs_end(text) for text in (options.since, options.until)):
-        return query
-    from kraftops.image.load.log_size import newest_time_in  # a tenth of a dump's start
-
     now = int(time.time() * 1000)
-    end = cache(partial(newest_time_in, sources, now))
+
+    @cache
+    def end() -> int | None:
+        from kraftops.image.load.log_size import newest_time_in  # a tenth of a dump's start
+
+        return newest_time_in(sources, now)
+
     since, until = read_span(options.since, options.until, now, end, terminal)
     selection = query.filter
     if since is not None:

@@ -8,13 +8,15 @@ from fnmatch import fnmatchcase
 import click
 
 from kraftops.answers.fields import parts
+from kraftops.display.times import iso_time
 from kraftops.dump.sources.missing import refuse_missing
 from kraftops.errors import UsageError
+from kraftops.memory import Budget
 from kraftops.timeline.answer import LIKELY, NOBODY, UNLOGGED
 from kraftops.timeline.authorizer import allowed_requests, with_principals
-from kraftops.timeline.changes import CLIENT, KINDS, ChangeLog
+from kraftops.timeline.changes import CLIENT, KINDS, ChangeLog, read_changes
 from kraftops.timeline.selection import CHANGE, GROUP, ChangeFilter, by_cause, changes_where
-from kraftops_cli.incidents.sources import LogOptions, changes_of, opened
+from kraftops_cli.incidents.sources import LogOptions, OpenedLog, changes_of, opened
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.command import tool_command
@@ -26,7 +28,7 @@ from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.tables import table_of, table_text
 
-_MOST_TOPICS = 8
+_MOST = 8
 """Names in a hint: it stays a line."""
 
 
@@ -75,7 +77,7 @@ def changes(terminal: Terminal, options: ChangeOptions) -> int:
     )
     with opened(options, terminal) as opened_log:
         log, code = changes_of(opened_log, terminal)
-    _refuse_unknown(options.topics, log)
+        _refuse_unknown(options.topics, log, opened_log, terminal.budget)
     requests = allowed_requests(options.authorizer_logs)
     chosen = selection.chosen(with_principals(log.changes, requests))
     is_grouped = options.group_by is not None
@@ -100,19 +102,31 @@ def changes(terminal: Terminal, options: ChangeOptions) -> int:
     return code
 
 
-def _refuse_unknown(patterns: Sequence[str], log: ChangeLog) -> None:
-    """Refuse patterns of topics that the log does not know.
+def _refuse_unknown(
+    patterns: Sequence[str], log: ChangeLog, opened_log: OpenedLog, budget: Budget
+) -> None:
+    """Refuse patterns of topics that did not exist in the span of *log*.
 
     Raises:
-        UsageError: it knows none that one matches.
+        UsageError: none that one matches did.
+        KraftopsError: the log cannot be read any more.
     """
     topics = {*log.image.topic_ids, *(change.topic for change in log.changes if change.topic)}
     for pattern in patterns:
-        if not any(fnmatchcase(topic, pattern) for topic in topics):
-            hint = _changed_topics(log)
-            raise UsageError(f"there is no topic {pattern!r}", hint, code="not-found")
+        if any(fnmatchcase(topic, pattern) for topic in topics):
+            continue
+        whole = read_changes(opened_log.names, budget=budget)
+        text, hint = f"there is no topic {pattern!r}", _changed_topics(log)
+        if times := [
+            f"{change.topic} was {'created' if change.old is None else 'deleted'} at"
+            f" {iso_time(change.time)}, offset {change.offset}"
+            for change in whole.changes
+            if change.what == f"topic {change.topic}" and fnmatchcase(change.topic or "", pattern)
+        ]:
+            text = f"there was no topic {pattern!r} in this span: {', '.join(times[:_MOST])}"
+        raise UsageError(text, hint, code="not-found")
 
 
 def _changed_topics(log: ChangeLog) -> str:
     topics = sorted({change.topic for change in log.changes if change.topic})
-    return f"topics with changes: {', '.join(topics[:_MOST_TOPICS])}" if topics else ""
+    return f"topics with changes: {', '.join(topics[:_MOST])}" if topics else ""

@@ -1,14 +1,14 @@
-"""Times in options, with the day that a time of day got on standard error."""
+"""Times in options, told on standard error where they depend on a clock or the end of a log."""
 
 from collections.abc import Callable
 
 from kraftops.display.times import iso_time
-from kraftops.query.times import day_note, needs_end, parse_time, span_end
+from kraftops.query.times import needs_end, parse_time, span_end, time_note
 from kraftops_cli.terminal.streams import Terminal
 
 TIMES = (
-    "ISO 8601 (UTC), a time of day, as 14:02 or 'yesterday 14:02', on the last day of the log, or a"
-    " duration: 2h is two hours ago, -2h two hours before its end"
+    "ISO 8601 (UTC); by the end of the log 14:02, on its last day, or -2h, two hours before it; by "
+    "the clock of this host 2h, two hours ago, yesterday, or 'yesterday 14:02' (UTC)"
 )
 """What is a time, for the help of options."""
 
@@ -41,6 +41,6 @@ def read_time(text: str, now: int, end: Callable[[], int | None], terminal: Term
     """Return a time in ms; arguments and errors as `kraftops.query.times.parse_time`."""
     last = end() if needs_end(text) else None
     time = parse_time(text, now, lambda: last)
-    if note := day_note(text, time, last):
+    if note := time_note(text, time, last):
         terminal.error(f"note: {note}")
     return time

@@ -30,9 +30,9 @@ def parse_time(text: str, now: int, end: Callable[[], int | None] = lambda: None
     """Return a time in ms since the epoch.
 
     *text* is ISO 8601 (UTC if it names no zone), ms since the epoch, a duration before *now* (2h,
-    1d12h) or before the *end* of a log (-30m), or a time of day in UTC (14:02,
-    yesterday 14:02:30, yesterday). A time of day is the last one that is not after the end. The end
-    of a log without times, and where there is none, is *now*. `day_note` tells which time that is.
+    1d12h) or before the *end* of a log (-30m), or a time of day in UTC: the last 14:02:30 that is
+    not after the end, or that of the day before *now* (yesterday 14:02, yesterday). The end of a
+    log without times, and where there is none, is *now*. `time_note` tells which time that is.
 
     Raises:
         UsageError: it is none of these, or does not fit into 64 bits.
@@ -47,7 +47,7 @@ def parse_time(text: str, now: int, end: Callable[[], int | None] = lambda: None
             raise _refusal(text)
         return time
     if of_day := _time_of_day(text):
-        return _on_last_day(of_day, now if (last := end()) is None else last)
+        return _on_last_day(of_day, now if of_day[1] or (last := end()) is None else last)
     if re.fullmatch(r"[0-9]{11,18}", text):
         return int(text)
     from datetime import UTC, datetime, timedelta
@@ -75,15 +75,21 @@ def span_end(until: str, since: int | None, end: int | None) -> int | None:
 
 def needs_end(text: str) -> bool:
     """Tell whether a time depends on the end of a log."""
-    return text.startswith("-") or _time_of_day(text) is not None
+    of_day = _time_of_day(text)
+    return not of_day[1] if of_day else text.startswith("-")
 
 
-def day_note(text: str, time: int, end: int | None) -> str | None:
-    """Return what to tell of a time that was read from *text* and depends on the *end* of a log."""
-    if not needs_end(text):
+def time_note(text: str, time: int, end: int | None) -> str | None:
+    """Return which *time*, by which clock, *text* is that depends on now or the *end* of a log."""
+    if needs_end(text):
+        clock = "by the end of the log"
+        if end is None:
+            clock = "counted from now: no end of a log is known"
+    elif is_duration(text) or _time_of_day(text):
+        clock = "by the clock of this host"
+    else:
         return None
-    moment = iso_time(time) or f"{time} ms since 1970"
-    return f"{text} is {moment}" + ", counted from now: no end of a log is known" * (end is None)
+    return f"{text} is {iso_time(time) or f'{time} ms since 1970'}, {clock}"
 
 
 def _time_of_day(text: str) -> re.Match[str] | None:
@@ -91,7 +97,7 @@ def _time_of_day(text: str) -> re.Match[str] | None:
 
 
 def _on_last_day(of_day: re.Match[str], end: int) -> int:
-    """Return the last time of day that is not after *end*; yesterday is the day before its day."""
+    """Return the last time of day that is not after *end*, or that of the day before its day."""
     hours, minutes, seconds, ms = (int(part or 0) for part in of_day.groups()[1:])
     time = end - end % DAY_MS + ((hours * 60 + minutes) * 60 + seconds) * 1000 + ms
     return time - DAY_MS if of_day[1] or time > end else time

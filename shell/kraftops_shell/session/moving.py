@@ -3,12 +3,11 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cache
 
 from kraftops.display.times import iso_time
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.travel.travel import Travel
-from kraftops.query.times import day_note, needs_end, span_end
+from kraftops.query.times import needs_end, span_end, time_note
 from kraftops.tree.node import Directory, descend
 from kraftops_shell.grammar.arguments import Call
 from kraftops_shell.grammar.moments import Moment, read_moment
@@ -43,10 +42,10 @@ def span_of(session: Session, call: Call) -> tuple[Moment, Moment]:
 
 
 def _moment(session: Session, text: str, end: Callable[[], int | None]) -> Moment:
-    end = cache(end)
-    moment = read_moment(text, session.source.now(), end)
     time = text.removeprefix("@")
-    if moment.time is not None and needs_end(time) and (note := day_note(time, moment.time, end())):
+    last = end() if needs_end(time) else None
+    moment = read_moment(text, session.source.now(), lambda: last)
+    if moment.time is not None and (note := time_note(time, moment.time, last)):
         session.err(f"note: {note}")
     return moment
 

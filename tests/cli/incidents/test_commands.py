@@ -11,6 +11,7 @@ from unittest.mock import patch
 
 import pytest
 
+from kraftops.display.times import iso_time
 from kraftops.storage.config.host import LocalKafka
 from tests.helpers.project.json_schemas import problems
 from tests.helpers.tools.console import KRAFTOPS, Done, run_here
@@ -37,8 +38,22 @@ def test_a_span_of_times_of_day_is_of_the_last_day_of_the_log() -> None:
     done = run("changes", LOG, "--since", "23:51:01", "--until", "23:51:20", "--kind", "topic")
 
     assert done.code == 0
-    assert "kraftops: note: 23:51:01 is 2026-11-23T23:51:01.000Z\n" in done.err
+    assert (
+        "kraftops: note: 23:51:01 is 2026-11-23T23:51:01.000Z, by the end of the log\n" in done.err
+    )
     assert [line.split()[1] for line in done.text.splitlines()[1:]] == ["252", "253"]
+
+
+def test_topic_that_did_not_exist_in_the_span_is_told_with_its_times() -> None:
+    whole = data("changes", LOG, "--kind", "topic")["changes"]
+    created = next(change for change in whole if change["old"] is None)
+
+    done = run("changes", LOG, "--topic", created["topic"], "--until", str(created["time"]))
+
+    assert done.code == 4
+    assert f"there was no topic '{created['topic']}' in this span" in done.err
+    assert f"was created at {iso_time(created['time'])}, offset {created['offset']}" in done.err
+    assert run("changes", LOG, "--topic", "nosuch").err.startswith("kraftops: there is no topic")
 
 
 def test_changes_are_chosen_by_broker_kind_and_condition() -> None:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from kraftops.errors import UsageError
-from kraftops.query.times import day_note, parse_time, span_end
+from kraftops.query.times import parse_time, span_end, time_note
 
 NOW = 1_800_000_000_000
 
@@ -39,8 +39,6 @@ def test_times_and_durations_are_parsed(text: str, expected: int) -> None:
         ("9:30Z", "2026-11-20T09:30:00.000+00:00"),
         ("15:00", "2026-11-20T15:00:00.000+00:00"),
         ("15:00:00.001", "2026-11-19T15:00:00.001+00:00"),
-        ("yesterday 14:02", "2026-11-19T14:02:00.000+00:00"),
-        ("yesterday 23:00", "2026-11-19T23:00:00.000+00:00"),
         ("-1h30m", "2026-11-20T13:30:00.000+00:00"),
     ],
 )
@@ -53,7 +51,24 @@ def test_a_time_of_day_and_one_with_a_minus_are_in_the_span_of_the_log(
 
     assert _iso(time) == expected
     assert _iso(parse_time(text, end)) == expected  # of a log without times
-    assert day_note(text, time, end) == f"{text} is {expected.replace('+00:00', 'Z')}"
+    moment = expected.replace("+00:00", "Z")
+    assert time_note(text, time, end) == f"{text} is {moment}, by the end of the log"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("yesterday", "2027-01-14T00:00:00.000Z"),
+        ("yesterday 14:02", "2027-01-14T14:02:00.000Z"),
+        ("yesterday 23:00", "2027-01-14T23:00:00.000Z"),
+        ("2h", "2027-01-15T06:00:00.000Z"),
+    ],
+)
+def test_yesterday_and_a_duration_are_by_the_clock_of_the_reader(text: str, expected: str) -> None:
+    """Whoever says them on the day after an incident does not know when a log ends."""
+    time = parse_time(text, NOW, lambda: 0)
+
+    assert time_note(text, time, None) == f"{text} is {expected}, by the clock of this host"
 
 
 @pytest.mark.parametrize(
@@ -61,8 +76,8 @@ def test_a_time_of_day_and_one_with_a_minus_are_in_the_span_of_the_log(
     [
         ("14:50", "15:10", "2026-11-20T15:10:00.000+00:00"),  # the log ends at 15:00
         ("16:00", "15:10", "2026-11-20T15:10:00.000+00:00"),
-        ("yesterday", "15:10", "2026-11-19T15:10:00.000+00:00"),
-        ("yesterday 14:50", "15:10", "2026-11-19T15:10:00.000+00:00"),
+        ("yesterday", "15:10", "2027-01-14T15:10:00.000+00:00"),
+        ("yesterday 14:50", "15:10", "2027-01-14T15:10:00.000+00:00"),
         (None, "15:10", "2026-11-20T15:10:00.000+00:00"),
         ("-20m", "-10m", "2026-11-20T14:50:00.000+00:00"),
         ("14:50", "2026-11-20 14:55", "2026-11-20T14:55:00.000+00:00"),
@@ -84,13 +99,15 @@ def test_a_span_without_a_begin_ends_with_the_last_day() -> None:
 
 
 def test_other_times_need_no_note() -> None:
-    assert day_note("2026-11-20 15:00", NOW, NOW) is None
-    assert day_note("2h", NOW, NOW) is None
+    assert time_note("2026-11-20 15:00", NOW, NOW) is None
 
 
 def test_a_time_without_a_year_and_an_end_that_is_unknown_are_told() -> None:
-    assert day_note("-1h", 1 << 60, 1 << 60) == f"-1h is {1 << 60} ms since 1970"
-    assert str(day_note("-1h", NOW, None)).endswith(", counted from now: no end of a log is known")
+    assert (
+        time_note("-1h", 1 << 60, 1 << 60)
+        == f"-1h is {1 << 60} ms since 1970, by the end of the log"
+    )
+    assert str(time_note("-1h", NOW, None)).endswith(", counted from now: no end of a log is known")
 
 
 def test_every_millisecond_is_read_as_it_is_written() -> None:
