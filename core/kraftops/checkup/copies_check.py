@@ -8,9 +8,11 @@ from dataclasses import replace
 from kraftops.checkup.disk_checks import kept_from_retention
 from kraftops.checkup.examination import Examination
 from kraftops.display import quoting
+from kraftops.display.sizes import first_names
 from kraftops.errors import KraftopsError
 from kraftops.findings.catalogue import code_of_cure
 from kraftops.findings.finding import Cure, Evidence, Finding, Place, Severity
+from kraftops.log.files import METADATA_PARTITION
 from kraftops.recovery.partitions.advice import advised, needs_copies
 from kraftops.recovery.partitions.comparison import (
     CONTENT_DIFFERS,
@@ -33,6 +35,16 @@ def copies(examination: Examination) -> Iterator[Finding]:
     of_content = [finding for finding in table.findings if finding.code == CONTENT_DIFFERS]
     yield from (replace(finding, commands=(command, *finding.commands)) for finding in of_content)
     yield from (finding for finding in table.findings if finding.code in BY_COMPARISON)
+    unled = {copy.copy.name for copy in table.differing} - table.of_other_content
+    if unled and not table.metadata_log:
+        yield Finding(
+            "records-cut",
+            Severity.RISK,
+            f"the copies of {first_names(sorted(unled))} end at different offsets: what a start "
+            "cuts is unknown, as no metadata log tells which of them may lead",
+            cure=f"give {METADATA_PARTITION} of a node of this cluster, too",
+            commands=(command,),
+        )
     for finding in (*_damaged(table, command), *_cut(table, command)):
         yield kept_from_retention(examination, finding)
 

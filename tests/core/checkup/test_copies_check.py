@@ -45,6 +45,19 @@ def severe(cluster: Path, *brokers: int, is_deep: bool = False) -> list[Finding]
     return [finding for finding in diagnosis.findings if finding.is_severe]
 
 
+def test_copies_that_end_differently_cannot_be_judged_without_a_metadata_log(cluster: Path) -> None:
+    for broker in (101, 102):
+        shutil.rmtree(cluster / f"node-{broker}/data/__cluster_metadata-0")
+
+    (finding,) = severe(cluster, 101, 102)
+
+    assert (finding.code, finding.severity) == ("records-cut", "risk")
+    assert "the copies of orders-0, orders-1, orders-2 end at different offsets" in finding.text
+    assert finding.cure == "give __cluster_metadata-0 of a node of this cluster, too"
+    folders = " ".join(str(cluster / f"node-{broker}/data") for broker in (101, 102))
+    assert finding.commands == (f"kafka-storage compare {folders}",)
+
+
 def test_two_damaged_copies_are_one_finding_with_the_longer_one_to_keep(
     cluster: Path,
 ) -> None:
