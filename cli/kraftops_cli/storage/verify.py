@@ -92,7 +92,7 @@ def verify(terminal: Terminal, options: VerifyOptions) -> int:
                 terminal.line(finding_line(finding))
         if exit_code(findings):
             for node in answered.nodes:
-                terminal.line(_as_line(node, "was checked"))
+                terminal.line(_as_line(node))
     if form == "text" and (voters := voters_not_given(nodes)):
         terminal.line(majority_unknown(voters))
     print_answer(
@@ -130,13 +130,13 @@ def _target(release_version: str | None, kafka_home: str | None) -> Target | Non
 def _as_text(answered: VerifyAnswer) -> str:
     lines = [finding_line(finding) for finding in answered.findings if finding.is_severe]
     if not lines:
-        lines = [_as_line(verified, "would start") for verified in answered.nodes]
+        lines = [_as_line(verified) for verified in answered.nodes]
     return "".join(f"{line}\n" for line in lines)
 
 
-def _as_line(verified: VerifiedNode, verb: str) -> str:
+def _as_line(verified: VerifiedNode) -> str:
     config = verified.node.config
-    return escaped(f"{config.path}: node {config.node_id} {verb} ({verified.release})")
+    return escaped(f"{config.path}: node {config.node_id} {verified.state} ({verified.release})")
 
 
 def verified_nodes(

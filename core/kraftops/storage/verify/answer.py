@@ -8,11 +8,12 @@ from kraftops.answers.fields import Answer, Field, boolean, number, parts, text,
 from kraftops.display.columns import Styled, folded
 from kraftops.display.columns import number as number_column
 from kraftops.findings.answer import FINDINGS
-from kraftops.findings.finding import Finding, Severity, worst
+from kraftops.findings.finding import Finding, Severity
 from kraftops.storage.logdirs.node import Node
 from kraftops.storage.verify.release import AssumedRelease, ReleaseSource
 
-_STOPPING = (Severity.LOSS, Severity.STOPS)
+WOULD_START = "would start"
+_STATES = {Severity.STOPS: "would not start or join", Severity.LOSS: "would start, with losses"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +25,9 @@ class VerifiedNode:
     findings: Sequence[Finding]
 
     @property
-    def would_start(self) -> bool:
-        """Whether nothing keeps it from starting with all its data."""
-        return worst(self.findings) not in _STOPPING
+    def state(self) -> str:
+        """What a start makes of it; the worst first, as it may have both."""
+        return next((_STATES[kind] for kind in _STATES if self.count(kind)), WOULD_START)
 
     def count(self, severity: Severity) -> int:
         return Counter(finding.severity for finding in self.findings)[severity]
@@ -61,8 +62,9 @@ NODE = (
         "wouldStart",
         "whether nothing keeps it from starting with all its data",
         column="STATE",
-        cell=lambda verified: (
-            Styled("would start", "good") if verified.would_start else Styled("has problems", "bad")
+        get=lambda verified: verified.state == WOULD_START,
+        cell=lambda verified: Styled(
+            verified.state, "good" if verified.state == WOULD_START else "bad"
         ),
     ),
     *map(_count_of, Severity),
