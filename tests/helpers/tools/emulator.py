@@ -17,7 +17,6 @@ import pyte
 from tests.helpers.tools.console import ENVIRONMENT
 
 PATIENCE = 20.0  # seconds, before a test gives up
-_WHERE_IS_THE_CURSOR = b"\x1b[6n"
 _MAIN_SCREEN, _ALTERNATE_SCREEN = b"\x1b[?1049l", b"\x1b[?1049h"
 
 
@@ -36,6 +35,8 @@ class Emulator:
     ) -> None:
         self._master, self.terminal = pty.openpty()
         self._screen = pyte.Screen(columns, rows)
+        # It says where the cursor is when it is asked, not after what was written meanwhile.
+        self._screen.write_process_input = self.send
         self._stream = pyte.ByteStream(self._screen)
         self.raw = b""
         self._set_size(rows, columns)
@@ -122,12 +123,9 @@ class Emulator:
     def _read(self) -> None:
         if select.select([self._master], [], [], 0.05)[0]:
             with suppress(OSError):
-                came = os.read(self._master, 1 << 16)
-                self.raw += came
-                self._stream.feed(came)
-                for _ in range(came.count(_WHERE_IS_THE_CURSOR)):
-                    cursor = self._screen.cursor
-                    self.send(f"\x1b[{cursor.y + 1};{cursor.x + 1}R")
+                output = os.read(self._master, 1 << 16)
+                self.raw += output
+                self._stream.feed(output)
 
 
 def styled(screen: pyte.Screen) -> list[str]:

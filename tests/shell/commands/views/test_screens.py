@@ -12,7 +12,6 @@ from tests.helpers.tools.screen_files import SCREENS, RecordedScreens
 
 LOG = "tests/data/shell/in/n431"
 ROWS = 24
-CLEAR = b"\x1b[2J"
 STEPS = (
     ("partitions of a broker", "partitions --broker 1 --leader --limit 4"),
     (
@@ -47,15 +46,7 @@ def test_tables_show_what_was_recorded(
     with Emulator(*command, columns=columns, rows=ROWS, environment=environment) as terminal:
         terminal.wait_for("/>")
         for step, (title, line) in enumerate(STEPS):
-            cleared = terminal.raw.count(CLEAR)
-            terminal.send("clear\r")
-            # What is typed before the prompt has its place can leave the toolbar a row too high.
-            terminal.wait(
-                lambda now, cleared=cleared: (
-                    now.raw.count(CLEAR) > cleared and now.lines[0] == "/>" and now.lines[-1]
-                )
-            )
-            terminal.send(f"{line}\r")
+            terminal.send(f"clear\r{line}\r")
             if renews:
                 end = monotonic() + 2
                 terminal.wait(lambda _, end=end: monotonic() > end)
