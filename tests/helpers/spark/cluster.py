@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 
-from kraftops.spark.session.java import java_home
+from kraftops.spark.session.launch import java_home
 from tests.helpers.spark.java import java_options
 from tests.helpers.tools.console import ENVIRONMENT
 

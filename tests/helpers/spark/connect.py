@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from hashlib import sha256
 from pathlib import Path
 
-from kraftops.spark.session.java import java_home
+from kraftops.spark.session.launch import java_home
 from tests.helpers.kafka.jvm.jars import cache_directory
 from tests.helpers.spark.cluster import free_port, stop, wait
 from tests.helpers.spark.java import java_options

@@ -18,7 +18,7 @@ import pytest
 from click import Command, Context
 
 from kraftops.errors import KraftopsError
-from kraftops.spark.session.connect import connected
+from kraftops.spark.session.session import connected
 from kraftops.spark.session.settings import Settings
 from kraftops_cli.spark.options import SparkOptions, spark_request
 from tests.helpers.spark import compare_local, compare_source

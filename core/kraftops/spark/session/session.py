@@ -1,22 +1,22 @@
-"""Session of Spark: started for a command, or slow running."""
+"""Session of Spark: started for a command, on a server of Spark Connect, or slow running."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from kraftops.errors import UsageError
 from kraftops.origin import extra_remedy
-from kraftops.spark.session.connect import connected, given_conf
-from kraftops.spark.session.failures import job_errors
+from kraftops.spark.session.failures import SparkError, job_errors, reason_of
 from kraftops.spark.session.job_progress import workers_awaited
-from kraftops.spark.session.launch import running_session
+from kraftops.spark.session.launch import check_reachable, running_session
 from kraftops.spark.session.our_jobs import OurJobs, among_others
-from kraftops.spark.session.settings import CONF_PREFIX, Settings
+from kraftops.spark.session.settings import CONF_PREFIX, SESSION_CONF, Settings, server_text
 from kraftops.spark.session.shipping import packed
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ _SERVER = "sc://"
 _SENT_BEFORE = "ALREADY_EXISTS"  # of 4.0 and later; names have a digest of the content
 _MANY = 1 << 12  # rows, more than tasks of any server
 _SUBMITTED = "PYSPARK_GATEWAY_PORT"  # set by spark-submit
+_FIRST_TRIES, _LATER_TRIES = (4, 2000), (8, 15_000)  # about 5 s, a minute
+_PROGRESS_BAR = "SPARK_CONNECT_PROGRESS_BAR_ENABLED"
 
 
 class Session:
@@ -87,7 +89,7 @@ def started(settings: Settings) -> Iterator[Session]:
         return
     with connected(settings) if settings.is_connect else running_session(settings) as spark:
         if settings.is_connect:
-            session = Session(spark, settings.on_server(given_conf(spark)))
+            session = Session(spark, settings.on_server(_given_conf(spark)))
         else:
             session = Session(spark, replace(settings, master=settings.full_master))
         with _ready(session), session.jobs.named():
@@ -149,7 +151,84 @@ def _running(settings: Settings) -> Session | None:
     ours = tuple(pair for pair in settings.conf if pair[0].startswith(CONF_PREFIX))
     if OurJobs(spark).is_connect:
         borrowed = Settings(_SERVER, ours, verbose=True, is_borrowed=True)
-        return Session(spark, borrowed.on_server(given_conf(spark)))
+        return Session(spark, borrowed.on_server(_given_conf(spark)))
     context = spark.sparkContext
     conf = (*context.getConf().getAll(), *ours)
     return Session(spark, Settings(str(context.master), conf, verbose=True, is_borrowed=True))
+
+
+@contextmanager
+def connected(settings: Settings) -> Iterator[SparkSession]:
+    """Begin a session on a server, and end it.
+
+    Raises:
+        UsageError: a package is missing, or a value of the configuration is refused.
+        SparkError: the server cannot be reached, or is none.
+    """
+    from pyspark.errors import PySparkException, PySparkImportError
+    from pyspark.sql import SparkSession
+
+    server = server_text(settings.master)
+    check_reachable(settings.master)
+    if not settings.verbose:
+        os.environ.setdefault(_PROGRESS_BAR, "false")
+        os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # about newer releases of pandas
+        warnings.filterwarnings("ignore", message=r"\[RETRIES_EXCEEDED\]")  # the error says it
+        try:
+            spark = SparkSession.builder.remote(settings.master).create()
+        except PySparkImportError as error:
+            raise UsageError(
+                f"{server} needs a package: {error}", hint=extra_remedy("spark-connect")
+            ) from error
+        except PySparkException as error:
+            raise SparkError(f"cannot connect to {server}: {reason_of(error)}") from error
+        try:
+            with job_errors(f"cannot connect to {server}"):
+                _try(spark, _FIRST_TRIES)
+                _configure(spark, settings)
+                _try(spark, _LATER_TRIES)
+            yield spark
+        finally:
+            with suppress(Exception):
+                spark.stop()
+
+
+def _try(spark: SparkSession, tries: tuple[int, int]) -> None:
+    """Limit how often a request is repeated that a server does not answer, and the wait in ms.
+
+    The client itself would go on for ten minutes.
+    """
+    from pyspark.sql.connect.client.retries import DefaultPolicy
+
+    count, wait = tries
+    spark.client.set_retry_policies([DefaultPolicy(max_retries=count, max_backoff=wait)])
+
+
+def _configure(spark: SparkSession, settings: Settings) -> None:
+    """Give a session the user's configuration, and ours where its server has none.
+
+    Raises:
+        UsageError: the server refuses a value of the user's.
+    """
+    from pyspark.errors import PySparkException
+
+    server_conf = _given_conf(spark)
+    for name, value in SESSION_CONF.items():
+        if name not in server_conf:
+            spark.conf.set(name, value)
+    for name, value in settings.conf:
+        if name.startswith(CONF_PREFIX):
+            continue
+        try:
+            spark.conf.set(name, value)
+        except PySparkException as error:
+            raise UsageError(
+                f"--conf {name}: {reason_of(error)}", hint="a server has its own configuration"
+            ) from error
+
+
+def _given_conf(spark: SparkSession) -> Mapping[str, str]:
+    """Return the configuration that the server or a user has given to a session."""
+    return dict(spark.conf.getAll)

@@ -1,9 +1,10 @@
-"""Table `log`, for SQL and for Spark's own writers."""
+"""Table `log`, with the columns that a statement names, for SQL and for Spark's own writers."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, astuple, replace
 from functools import partial
@@ -23,7 +24,6 @@ from kraftops.spark.session.failures import job_errors
 from kraftops.spark.session.session import Session
 from kraftops.spark.source.options import query_text
 from kraftops.spark.source.segment_list import list_schema, read_list
-from kraftops.spark.sql.named_columns import named_columns
 from kraftops.uris import is_remote
 
 if TYPE_CHECKING:
@@ -40,6 +40,10 @@ _LINE_OPTIONS = {
 _PARTIAL = "bytes that are not a whole batch"  # at the end of a file, where Kafka's tool goes on
 MOST_SHOWN = 1000
 """Limit of rows that are shown on a screen: all of them are collected before columns get widths."""
+_COUNT = re.compile(r"\bcount\s*\(\s*\*\s*\)", re.IGNORECASE)
+_UNNAMED = re.compile(r"[*|]|\b(?:natural|pivot|table|identifier)\b", re.IGNORECASE)
+"""What reads columns that it does not name: a star, `NATURAL JOIN`, `TABLE log`, `|>` …"""
+_LEAST = "crcValid"  # of a table that is only counted; headers of batches tell it
 
 
 def log_table(
@@ -353,3 +357,14 @@ def _changed_columns(table: DataFrame, change: Callable[[Column, DataType], Colu
     numbered = table.toDF(*kinds)
     columns = [change(f.col(name), kind).alias(name) for name, kind in kinds.items()]
     return numbered.select(*columns).toDF(*table.columns)
+
+
+def named_columns(sql: str, names: Sequence[str]) -> tuple[str, ...]:
+    """Return those of the columns *names* that a statement may read; () if these may be all.
+
+    Each word counts, also one that is an alias or in a text: a column too many is only slower.
+    """
+    words = {word.lower() for word in re.findall(r"\w+", sql)}
+    if "select" not in words or _UNNAMED.search(_COUNT.sub("", sql)):
+        return ()
+    return tuple(name for name in names if name.lower() in words) or (_LEAST,)

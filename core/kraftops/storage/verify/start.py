@@ -4,9 +4,17 @@ The rules are those of Kafka 4.3.1's start: `KafkaRaftServer`, `LogManager`, `Ka
 """
 
 import os
-from collections.abc import Iterator, Sequence
+import stat
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
 
+from kraftops.display import quoting
+from kraftops.display.sizes import NAMES_IN_LINE, first_names, many
 from kraftops.dump.check.log_directory import misnamed_findings
+from kraftops.fileio.directories import Owner
+from kraftops.fileio.mounts import names_in
 from kraftops.findings.finding import (
     Cure,
     Finding,
@@ -17,6 +25,7 @@ from kraftops.findings.finding import (
 )
 from kraftops.log.files import METADATA_PARTITION
 from kraftops.server.formatted import has_metadata_log
+from kraftops.server.locks import FILE_NAME as LOCK
 from kraftops.server.log_directory import LogDirectory
 from kraftops.storage.logdirs.inspector import findings
 from kraftops.storage.logdirs.node import Node, directory_owners
@@ -32,8 +41,11 @@ from kraftops.storage.verify.formatting import (
     format_advice,
     identity_obstacle,
 )
-from kraftops.storage.verify.ownership import owner_findings
 from kraftops.storage.verify.quorum import changed_voters, quorum_findings
+
+_READ, _WRITE, _CHANGE = 0o4, 0o6, 0o7  # bits of files, and of directories
+_WRITTEN = (".log", ".index", ".timeindex", ".txnindex", LOCK)
+"""What a server opens with "rw" (`RandomAccessFile`, 4.3.1); others it reads, or renames over."""
 
 
 def verify_node(
@@ -64,7 +76,7 @@ def verify_node(
                 problem = "its file system is mounted read-only"
                 cure = "mount it for writing, unless the kernel's log says that the disk fails"
             yield stop_finding("not-writable", problem, place, cure)
-    yield from owner_findings(node)
+    yield from _owner_findings(node)
     yield from _contents(node)
     if node.metadata.is_readable:
         yield from quorum_findings(node, evidence.nodes)
@@ -205,3 +217,71 @@ def _contents(node: Node) -> Iterator[Finding]:
             yield stop_finding("stray-metadata-log", problem, place, cure)
         if node.is_broker and path in node.config.log_dirs:
             yield from misnamed_findings(directory)
+
+
+def _owner_findings(node: Node) -> Iterator[Finding]:
+    """Yield the log directories with files that the owner of most files of the node cannot use.
+
+    Groups beside that of these files are not known: what a group may do is not told.
+    """
+    statuses = {
+        directory: dict(_statuses(directory))
+        for directory in node.directories
+        if directory.status and directory.is_readable
+    }
+    owner = _usual_owner(status for files in statuses.values() for status in files.values())
+    # A server of root may have directories of another user: it writes everything.
+    is_possible = not owner[0]
+    if is_possible:
+        owner = _usual_owner(files[directory.path] for directory, files in statuses.items())
+    user, group = owner
+    for directory, files in statuses.items() if user else ():
+        closed = [path for path, status in files.items() if _is_closed(path, status, user)]
+        if not closed:
+            continue
+        is_foreign = any(files[path].st_uid != user for path in closed)
+        # A log directory, or that of a partition, may be a link: -L follows it.
+        place = quoting.quote_path(os.path.join(directory.path, ""))
+        is_shut = any(not _may(files[path].st_mode >> 6, path, files[path]) for path in closed)
+        commands = [f"chown -RL {user}:{group} {place}"] if is_foreign else []
+        commands += [f"find -L {place} ! -type l -exec chmod u+rwX {{}} +"] if is_shut else []
+        names = [os.path.relpath(path, directory.path) for path in closed]
+        owns = "the log directories" if is_possible else "most files of this node"
+        finding = stop_finding(
+            "not-writable",
+            f"user {user}, who owns {owns}, cannot use {many(len(names), 'file')} in it:"
+            f" {first_names(names, NAMES_IN_LINE)}",
+            directory.place,
+            "if that is the user of the server, give them to it",
+            tuple(commands),
+        )
+        yield replace(finding, is_possible=is_possible)
+
+
+def _usual_owner(statuses: Iterable[os.stat_result]) -> Owner:
+    owners = Counter((status.st_uid, status.st_gid) for status in statuses)
+    return max(owners, key=owners.__getitem__, default=(0, 0))
+
+
+def _is_closed(path: str, status: os.stat_result, user: int) -> bool:
+    mode = status.st_mode
+    return not _may(mode >> 6 if status.st_uid == user else mode | mode >> 3, path, status)
+
+
+def _may(bits: int, path: str, status: os.stat_result) -> bool:
+    is_directory = stat.S_ISDIR(status.st_mode)
+    needed = _CHANGE if is_directory else _WRITE if path.endswith(_WRITTEN) else _READ
+    return bits & needed == needed
+
+
+def _statuses(directory: LogDirectory) -> Iterator[tuple[str, os.stat_result]]:
+    """Yield the paths and statuses of a log directory, its files, its partitions and theirs."""
+    partitions = [partition.path for partition in directory.partitions()]
+    folders = [directory.path, os.path.join(directory.path, METADATA_PARTITION), *partitions]
+    for folder in folders:
+        with suppress(OSError):
+            yield folder, os.stat(folder)
+            for name in names_in(folder):
+                path = os.path.join(folder, name)
+                if os.path.isfile(path):
+                    yield path, os.stat(path)

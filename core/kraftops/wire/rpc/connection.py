@@ -2,19 +2,19 @@
 
 import re
 import ssl
+from collections.abc import Callable
 from enum import Enum
 from functools import cache
 from typing import NamedTuple, Self
 
-from kraftops.errors import AnswerError, DecodeError, UnknownOutcomeError, WireError
-from kraftops.wire.config.settings import Settings, Tls
+from kraftops.errors import AnswerError, AuthError, DecodeError, UnknownOutcomeError, WireError
+from kraftops.wire.config.settings import Sasl, Settings, Tls
 from kraftops.wire.net.addresses import Address
 from kraftops.wire.net.codec import Answer, decode_answer, definition, encode_request
 from kraftops.wire.net.deadline import Deadline
 from kraftops.wire.net.releases import release_range
 from kraftops.wire.net.transport import LARGEST_FRAME, Transport
 from kraftops.wire.rpc import error_codes
-from kraftops.wire.rpc.login import log_in
 
 SOFTWARE = "kraftops"
 FETCH, METADATA, DESCRIBE_QUORUM = 1, 3, 55  # `ApiKeys`
@@ -25,6 +25,8 @@ _MAX_BYTES_BEFORE_LOGIN = 1 << 20  # what is not a broker may claim any size
 _VERSIONS_BEFORE_LOGIN = {"ApiVersions": 3, "SaslHandshake": 1, "SaslAuthenticate": 2}
 _PERMISSION = re.compile(r"needs (\w+) permission")
 _KRAFT_QUORUM_VERSION = 1  # of DescribeQuorum: since Kafka 3.3, never with ZooKeeper
+Ask = Callable[..., Answer]
+"""Sends a request (API, deadline, fields by name) and returns the answer."""
 
 
 class NodeKind(Enum):
@@ -268,3 +270,54 @@ def _cached_context(tls: Tls, source: str) -> ssl.SSLContext:
     from kraftops.wire.auth.tls import tls_context  # a door: few clusters have TLS
 
     return tls_context(tls, source)
+
+
+def log_in(sasl: Sasl, address: Address, ask: Ask, deadline: Deadline) -> None:
+    """Log in at *address*.
+
+    Raises:
+        AuthError: the server refuses the login, or does not prove that it knows the password.
+        WireError: there is no answer.
+    """
+    from kraftops.wire.auth import sasl as mechanisms  # a door: few clusters have SASL
+
+    answer = ask("SaslHandshake", deadline, mechanism=sasl.mechanism)
+    if answer.error_code:
+        enabled = ", ".join(answer.mechanisms or ())
+        raise _handshake_error(address, answer.error_code, sasl.mechanism, enabled)
+
+    def exchange(token: bytes) -> bytes:
+        answer = ask("SaslAuthenticate", deadline, auth_bytes=token)
+        if answer.error_code == error_codes.SASL_AUTHENTICATION_FAILED:
+            raise AuthError.at(
+                address,
+                answer.error_message or "authentication failed",
+                hint="check user and password in sasl.jaas.config",
+            )
+        if answer.error_code:
+            raise error_codes.code_error(address, answer.error_code, answer.error_message)
+        return bytes(answer.auth_bytes or b"")
+
+    try:
+        mechanisms.log_in(sasl, address.host, exchange, deadline)
+    except AuthError as error:
+        if error.message.startswith(f"{address}: "):
+            raise
+        raise AuthError.at(address, error.message, error.hint) from error
+
+
+def _handshake_error(address: Address, code: int, mechanism: str, enabled: str) -> WireError:
+    if code == error_codes.UNSUPPORTED_SASL_MECHANISM:
+        return AuthError.at(
+            address,
+            f"Client SASL mechanism '{mechanism}' not enabled in the server,"
+            f" enabled mechanisms are [{enabled}]",
+            hint="sasl.mechanism in --command-config sets it",
+        )
+    if code == error_codes.ILLEGAL_SASL_STATE:
+        return AuthError.at(
+            address,
+            "it expects no SASL there",
+            hint="PLAINTEXT or SSL is the security.protocol of this listener",
+        )
+    return error_codes.code_error(address, code, None)

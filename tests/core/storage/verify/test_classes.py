@@ -10,7 +10,7 @@ from kraftops.findings.finding import Finding
 from kraftops.storage.config.server_config import load_config
 from kraftops.storage.releases.installation import read_installation
 from kraftops.storage.releases.table import release_named
-from kraftops.storage.verify.classes import class_findings
+from kraftops.storage.verify.release import class_findings
 from tests.helpers.nodes.installations import write_installation, write_jar
 from tests.helpers.nodes.node_directories import DYNAMIC, PROPERTIES, make_node
 from tests.helpers.nodes.verified_nodes import BROKER, CONTROLLER

@@ -1,10 +1,13 @@
 """Batches of a live log are kept in spools, and applied to an image."""
 
+import os
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from kraftops.errors import UsageError, WireError
+from kraftops.errors import SourceError, UsageError, WireError
 from kraftops.image.load.loading import limits_of
 from kraftops.image.replay.limits import Limits
 from kraftops.image.state.findings import DAMAGE
@@ -15,11 +18,12 @@ from kraftops.wire.net.addresses import Address
 from kraftops.wire.quorum.fetch import SnapshotId
 from kraftops.wire.quorum.leader_record import voters_of
 from kraftops.wire.quorum.live_log import CaughtUp, Event, LiveBatch, Started
-from kraftops.wire.quorum.spooled_image import SpooledImage
+from kraftops.wire.quorum.spooled_image import Spool, SpooledImage
 from tests.helpers.logs.metadata_logs import feature, records_batch, snapshot_bytes
 from tests.helpers.logs.random_logs import leader_change
 from tests.helpers.logs.segments import batches_of
 from tests.helpers.wire.metadata_quorums import topic
+from tests.helpers.wire.quorums import batch
 
 HERE, THERE = Address("one", 9093), Address("two", 9093)
 SNAPSHOT = SnapshotId(5, 1)
@@ -102,7 +106,7 @@ def test_reading_ends_when_the_log_begins_anew() -> None:
 
 
 def test_reading_ends_at_the_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kraftops.wire.quorum.spool._BLOCK_BYTES", 1)
+    monkeypatch.setattr("kraftops.wire.quorum.spooled_image._BLOCK_BYTES", 1)
     image = new(limits=limits_of(1, None))
     log = of_log(leader_change(0, 1), records_batch(1, LEVEL), records_batch(2, *topic(1)))
 
@@ -162,3 +166,62 @@ class TestLeader:
 
         assert image.image.quorum.leader is not None
         assert image.image.read_control(image.image.quorum.leader)["leaderId"] == 1
+
+
+def made(base: int) -> Batch:
+    data = batch(base)
+    return Batch(-1, len(data), data)
+
+
+def offsets(spool: Spool) -> list[int]:
+    with open_log(spool.name) as log:
+        return [each.header.base_offset for each in log.batches()]
+
+
+def test_batches_are_read_at_their_positions() -> None:
+    spool = Spool("one:1", "x.log")
+    added = [spool.add(made(offset)) for offset in range(3)]
+
+    assert [each.position for each in added] == [0, added[0].size, 2 * added[0].size]
+    assert spool.size == 3 * added[0].size
+    assert str(spool.name) == "one:1/x.log"
+    assert offsets(spool) == offsets(spool) == [0, 1, 2]
+
+
+def test_growing_spool_is_read_to_its_end() -> None:
+    spool = Spool("one:1", "x.log")
+    coming = [made(offset) for offset in range(5)]
+
+    def add_next() -> Batch | None:
+        return spool.add(coming.pop(0)) if coming else None
+
+    with spool.growing(add_next):
+        assert offsets(spool) == [0, 1, 2, 3, 4]
+    coming.append(made(5))
+    assert offsets(spool) == [0, 1, 2, 3, 4]
+
+
+def test_full_disk_is_an_error_with_a_hint(monkeypatch: pytest.MonkeyPatch) -> None:
+    spool = Spool("one:1", "x.log")
+
+    def fail(*_: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "pwrite", fail)
+    with pytest.raises(SourceError, match="cannot keep what one:1 sends: No space") as failed:
+        spool.add(made(0))
+
+    assert failed.value.hint == "TMPDIR names a directory with more room"
+
+
+def test_no_directory_of_temporary_files_is_an_error_with_a_hint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a container whose root is read-only."""
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setattr(tempfile, "_candidate_tempdir_list", lambda: [str(tmp_path / "absent")])
+
+    with pytest.raises(SourceError, match="no directory of temporary files can be") as failed:
+        Spool("one:1", "x.log")
+
+    assert failed.value.hint == "TMPDIR names one"

@@ -11,7 +11,7 @@ from kraftops.findings.finding import Finding
 from kraftops.log.log_file import LogFile
 from kraftops.storage.config.server_config import load_config
 from kraftops.storage.logdirs.node import read_node
-from kraftops.storage.verify.committed import committed_end
+from kraftops.storage.verify.voter_logs import committed_end
 from tests.helpers.kafka.cases.damaged_directories import (
     LOG,
     OTHER_ID,
