@@ -1,18 +1,21 @@
 """Questions of operators: `kraftops --help` has the commands, and these answer."""
 
 import re
+import shlex
 import shutil
 import tarfile
 from pathlib import Path
 
+import duckdb
 import pytest
 
+from kraftops_cli.dump_log.command import dump_log
 from kraftops_cli.root import root
 from tests.helpers.doctor.seeds import aged
 from tests.helpers.logs.log_directories import REAL
 from tests.helpers.nodes.example_cluster import example_cluster
 from tests.helpers.nodes.node_directories import PROPERTIES, STATIC, make_node
-from tests.helpers.tools.console import KRAFTOPS, run_here
+from tests.helpers.tools.console import DUMP_LOG, KRAFTOPS, run_here
 
 PLACES = {
     "WHAT": "cluster.tar.gz",
@@ -166,3 +169,15 @@ def test_last_hour_ends_where_what_is_read_ends(command: str, names: str, cluste
 
     assert "note: -1h is 2026-11-28T01:23:25.950Z, by the end of the log\n" in done.err
     assert "payments" in done.text
+
+
+def test_query_in_the_help_shows_keys_and_values_of_users(cluster: Path) -> None:
+    file = cluster / "x.parquet"
+    parquet, query = (line for line in dump_log.examples.values() if "x.parquet" in line)
+    words = parquet.replace("/var/kafka", "node-101/data").split()
+    run_here(*words[1:-2], str(file), words[-1], cwd=cluster, program=DUMP_LOG)
+
+    _, _, sql = shlex.split(query)
+    first, *_ = duckdb.sql(sql.replace("x.parquet", str(file))).fetchall()
+
+    assert first == ("customer-1", '{"number": 1, "sum": 7}')
