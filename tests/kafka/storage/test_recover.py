@@ -46,6 +46,7 @@ def grown() -> Shape:
     return Shape(controllers=3, brokers=2, is_dynamic=True, settings=AUTHORIZED)
 
 
+@pytest.mark.long  # the gate has test_recover_plan.py and test_recover_records.py
 def test_survivor_goes_on_and_others_join_again(jars: Path, tmp_path: Path) -> None:
     with running_cluster(jars, tmp_path, grown()) as cluster:
         fill(cluster.brokers, replicas=2)
