@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from kraftops.display import quoting
+from kraftops.display.sizes import first_names
 from kraftops_cli.doctor.options import ExaminedOptions
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.chapters import manual
@@ -97,9 +98,15 @@ def disk(terminal: Terminal, options: DiskOptions) -> int:
             usable = [config for config in nearby if config.is_whole]
             _explain(terminal, named, [*_brokers(kafkas, folders, usable)])
         else:
-            brokers = _brokers(kafkas, folders)
+            brokers = [*_brokers(kafkas, folders)]
             directories = [directory for broker in brokers for directory in broker.directories]
             _tell(terminal, options, DiskUsage(read_usages(directories, int(time.time() * 1000))))
+            if directories and not any(broker.may_have_topics for broker in brokers):
+                names = first_names([directory.path for directory in directories])
+                terminal.error(
+                    f"note: {names}: the metadata log alone, as of a controller",
+                    hint="topics are in the log directories of brokers",
+                )
     return code_with_skipped(0, skipped)
 
 

@@ -94,7 +94,7 @@ class ExaminedOptions:
             refuse_missing([*self.configs, *self.names], f"-b {server} asks a running cluster")
             for path in filter(os.path.isdir, self.configs):
                 message = f"{path} is a directory, and not a configuration"
-                raise UsageError(message, "log directories are named without -c")
+                raise UsageError(message, f"log directories are named without -c: {path}")
             for path in filter(has_bundle_name, self.configs):
                 message = f"{path} is an archive, and not a configuration"
                 raise UsageError(message, "named without -c, its configurations are used")

@@ -115,8 +115,12 @@ def _refuse_unknown(
     for pattern in patterns:
         if any(fnmatchcase(topic, pattern) for topic in topics):
             continue
+        from difflib import get_close_matches
+
         whole = read_changes(opened_log.names, budget=budget)
-        text, hint = f"there is no topic {pattern!r}", _changed_topics(log)
+        near = get_close_matches(pattern, topics)
+        meant = f": did you mean {' or '.join(sorted(near))}?" if near else ""
+        text, hint = f"there is no topic {pattern!r}{meant}", _changed_topics(log)
         if times := [
             f"{change.topic} was {'created' if change.old is None else 'deleted'} at"
             f" {iso_time(change.time)}, offset {change.offset}"

@@ -282,7 +282,7 @@ def _write_help(
     command.format_help_text(ctx, formatter)
     formatter.write_paragraph()
     command.format_usage(ctx, formatter)
-    write_examples(formatter, command.examples)
+    write_examples(formatter, ctx, command.examples)
     command.format_options(ctx, formatter)
     if text := command.sections.get("Exit status"):
         with formatter.section("Exit status"):

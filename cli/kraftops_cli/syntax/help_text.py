@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 import click
 
 _INNER_HYPHEN = re.compile(r"(?<=\S)-(?=\S)")
+_KAFKAS_NAME = re.compile(r"\bkafka-(cluster|dump-log|metadata-shell|storage)\b")
 _WHOLE = "\u2011"
 """The hyphen at which no line breaks; only while lines are made, as it cannot be pasted."""
 
@@ -27,13 +28,20 @@ class HelpFormatter(click.HelpFormatter):
         return super().getvalue().replace(_WHOLE, "-")
 
 
-def write_examples(formatter: click.HelpFormatter, examples: Mapping[str, str]) -> None:
-    """Write descriptions and command lines, which are never broken."""
+def write_examples(
+    formatter: click.HelpFormatter, ctx: click.Context, examples: Mapping[str, str]
+) -> None:
+    """Write descriptions and command lines, which are never broken.
+
+    Tools have the names by which help was asked for: below `kraftops` not those of Kafka's tools.
+    """
+    is_ours = ctx.command_path.startswith("kraftops ")
     if examples:
         with formatter.section("Examples"):
             for description, example in examples.items():
                 formatter.write_text(f"# {description}")
-                formatter.write(f"{'':{formatter.current_indent}}{example}\n")
+                line = _KAFKAS_NAME.sub(r"kraftops \1", example) if is_ours else example
+                formatter.write(f"{'':{formatter.current_indent}}{line}\n")
 
 
 class ToolContext(click.Context):

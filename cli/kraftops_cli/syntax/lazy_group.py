@@ -83,5 +83,5 @@ class LazyGroup(click.Group):
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the examples, which the help of a tool has above its options, and the epilog."""
-        write_examples(formatter, self.examples)
+        write_examples(formatter, ctx, self.examples)
         super().format_epilog(ctx, formatter)

@@ -7,6 +7,7 @@ _USUAL_NAMES = {
     **dict.fromkeys(("--from-time", "--last", "--start"), "--since"),
     **dict.fromkeys(("--end", "--to-time"), "--until"),
     **dict.fromkeys(("--file", "--out"), "--output"),
+    **dict.fromkeys(("--kafka-version", "--release", "--target-version"), "--release-version"),
     "--max": "--limit",
     "--plan": "--dry-run",
 }

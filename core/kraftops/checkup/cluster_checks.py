@@ -1,13 +1,13 @@
 """Checks of a cluster, running or by its metadata log: problems, incidents, its quorum."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
 from kraftops.checkup.examination import Examination, is_packed
-from kraftops.display.sizes import many
+from kraftops.display.sizes import many, named
 from kraftops.display.times import DAY_MS, iso_time
 from kraftops.engine.timeline_contract import MIN_ISR
 from kraftops.errors import DecodeError, WireError
@@ -94,24 +94,43 @@ def _live_problems(access: ClusterAccess) -> Iterator[Finding]:
 def _logged_problems(examination: Examination, image: MetadataImage) -> Iterator[Finding]:
     """Yield the problems at the end of a log; nodes that are here, and stopped, are not down."""
     placement = placement_of(image)
-    if all(place.is_fenced for place in placement.brokers.values()):
-        return  # the whole cluster was stopped
-    stopped = {
-        node.config.node_id for node in examination.nodes if not examination.is_running(node)
+    fenced = {broker for broker, place in placement.brokers.items() if place.is_fenced}
+    shut_down = {
+        broker
+        for broker in fenced
+        if image.broker_state(image.brokers[broker], whole=False)["inControlledShutdown"]
     }
+    here = {node.config.node_id: examination.is_running(node) for node in examination.nodes}
+    stopped = {node_id for node_id, is_running in here.items() if not is_running}
+    untold = fenced - shut_down - stopped
+    if fenced == placement.brokers.keys():  # the whole cluster was stopped
+        if untold:
+            severity = Severity.RISK if any(here.values()) else Severity.NOTE
+            yield _fenced_finding(untold, severity, "as all others are")
+        return
     needed = logged_min_isr(image, image.sorted_topics)
     evidence = ProblemEvidence(log=facts_of(image, placement))
     is_old = _may_be_old(examination)
     for problem in find_problems(placement, needed, evidence):
-        if problem.cause is Cause.BROKER_DOWN and problem.broker in stopped:
+        is_down = problem.cause is Cause.BROKER_DOWN
+        if is_down and problem.broker in stopped:
             continue
-        entry = image.brokers.get(-1 if problem.broker is None else problem.broker)
-        in_order = (
-            problem.cause is Cause.BROKER_DOWN
-            and entry is not None
-            and image.broker_state(entry, whole=False)["inControlledShutdown"]
-        )
+        untold.discard(problem.broker if is_down and problem.broker is not None else -1)
+        in_order = is_down and problem.broker in shut_down
         yield _problem_finding(problem, is_note=in_order, is_old=is_old)
+    if untold:
+        yield _fenced_finding(untold, Severity.NOTE, "and no partition lacks it")
+
+
+def _fenced_finding(brokers: Collection[int], severity: Severity, text: str) -> Finding:
+    """Return that brokers are fenced that were not shut down in order."""
+    return Finding(
+        "broker-down",
+        severity,
+        f"{named('broker', sorted(brokers))} {'is' if len(brokers) == 1 else 'are'} fenced, {text}",
+        cure="see whether it still is so: start it, or unregister it if it is gone for good",
+        commands=("kafka-cluster describe -b HOST:PORT",),
+    )
 
 
 def _may_be_old(examination: Examination) -> bool:

@@ -36,6 +36,13 @@ class Broker(NamedTuple):
     config: ServerConfig | None
     directories: Sequence[LogDirectory]
 
+    @property
+    def may_have_topics(self) -> bool:
+        """Whether it is not a controller, by its configuration or by what is in the directories."""
+        if self.config:
+            return "broker" in self.config.roles
+        return not all(directory.has_metadata_alone for directory in self.directories)
+
 
 def why_kept(brokers: Sequence[Broker], topic: str, partition: int | None, now: int) -> list[Why]:
     """Return why nothing is deleted, of each replica in the log directories of brokers.
@@ -58,11 +65,18 @@ def why_kept(brokers: Sequence[Broker], topic: str, partition: int | None, now: 
 
     name = topic if partition is None else f"{topic}-{partition}"
     directories = [directory for broker in brokers for directory in broker.directories]
-    paths = ", ".join(directory.path for directory in directories)
-    there = {name for directory in directories for name in directory.folder.directories}
-    near = get_close_matches(name, there, 3)
-    hint = f"near: {', '.join(near)}" if near else "kraftops disk --group-by partition has all"
-    raise UsageError(f"{name} is not in {paths}", hint, code="not-found", topic=topic)
+    text = f"{name} is not in {', '.join(directory.path for directory in directories)}"
+    hint = "kraftops disk --group-by partition has all"
+    if not any(broker.may_have_topics for broker in brokers):
+        text += ", which has the metadata log alone"
+        hint = "name log directories of brokers: those of controllers have no topics"
+    folders = {name for directory in directories for name in directory.folder.directories}
+    there = {folder.topic for folder in map(parse_folder_name, folders) if folder}
+    if near := get_close_matches(
+        name, folders if topic in there or partition is not None else there
+    ):
+        hint = f"did you mean {' or '.join(sorted(near))}?"
+    raise UsageError(text, hint, code="not-found", topic=topic)
 
 
 def _of_broker(broker: Broker, topic: str, asked: int | None, now: int) -> Iterator[Why]:

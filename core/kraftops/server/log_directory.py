@@ -215,6 +215,11 @@ class LogDirectory:
         """Whether a broker has used it; the directory of a copied partition has none."""
         return bool(self.plan.offsets or self.plan.damaged)
 
+    @property
+    def has_metadata_alone(self) -> bool:
+        """Whether no broker keeps topics in it: it is of a controller, or for the metadata log."""
+        return self.is_metadata and not self.has_checkpoints
+
     @cached_property
     def has_segments(self) -> bool:
         """Whether any partition has a file of a segment; copies often leave all of them out."""

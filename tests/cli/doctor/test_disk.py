@@ -15,6 +15,7 @@ from kraftops.placement.placement import TopicPartition
 from kraftops.storage.config.host import LocalKafka
 from kraftops_cli.doctor.options import ExaminedOptions
 from tests.helpers.logs.bundles import KINDS, files_in, under
+from tests.helpers.logs.incidents import incident_directory
 from tests.helpers.logs.log_directories import REAL
 from tests.helpers.nodes.node_directories import PROPERTIES, format_node, make_node
 from tests.helpers.tools.console import KRAFTOPS, Done, run_here
@@ -242,6 +243,16 @@ def test_why_refuses_what_it_cannot_read(args: tuple[str, ...], text: str) -> No
 
     assert done.code in (1, 4)
     assert text in done.errors[0]
+
+
+def test_directory_of_a_controller_has_no_topics(tmp_path: Path) -> None:
+    folder = str(incident_directory(tmp_path))
+
+    listed, why = disk(folder), disk(folder, "--why", "orders-0")
+
+    assert f"note: {folder}: the metadata log alone, as of a controller" in listed.err
+    assert f"orders-0 is not in {folder}, which has the metadata log alone" in why.err
+    assert "hint: name log directories of brokers" in why.err
 
 
 def test_directory_counts_once_by_whatever_name(full: Path) -> None:

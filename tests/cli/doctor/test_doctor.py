@@ -10,7 +10,7 @@ from unittest.mock import patch
 import pytest
 
 from kraftops.storage.config.host import LocalKafka
-from tests.helpers.logs.incidents import INCIDENT, incident_directory
+from tests.helpers.logs.incidents import INCIDENT, broker, fencing, incident_directory
 from tests.helpers.logs.log_directories import REAL
 from tests.helpers.logs.random_logs import new_record
 from tests.helpers.nodes.example_cluster import example_cluster
@@ -68,6 +68,25 @@ def test_broker_that_was_stopped_in_order_is_only_to_be_started(tmp_path: Path) 
 
     (down,) = (finding for finding in findings if finding["code"] == "broker-down")
     assert (down["severity"], down["cure"], down["commands"]) == ("note", "start it", [])
+
+
+@pytest.mark.parametrize(
+    ("fenced", "text"),
+    [
+        ((1, 2, 3), "brokers 1, 2 and 3 are fenced, as all others are"),
+        ((4,), "broker 4 is fenced, and no partition lacks it"),
+    ],
+)
+def test_fenced_brokers_are_a_note_where_no_partition_tells_them(
+    tmp_path: Path, fenced: tuple[int, ...], text: str
+) -> None:
+    log = [*INCIDENT[:7], *([(9, [broker(4)])] if 4 in fenced else [])]
+    folder = incident_directory(tmp_path, [*log, (10, [fencing(number, 1) for number in fenced])])
+
+    answer = json.loads(doctor(str(folder), "--format", "json", "--only", "broker-down").text)
+
+    (down,) = answer["findings"]
+    assert (down["severity"], down["text"]) == ("note", text)
 
 
 def test_refused_configuration_does_not_hide_the_rest(tmp_path: Path) -> None:

@@ -33,6 +33,16 @@ def test_usage_of_a_part_names_paths_once() -> None:
     assert "Usage: kraftops dump-log summary [OPTIONS] PATH…" in done.text
 
 
+@pytest.mark.parametrize("tool", ["cluster", "storage", "dump-log", "metadata-shell"])
+def test_examples_have_the_name_by_which_help_was_asked(tool: str) -> None:
+    examples = (
+        run_here(tool, "--help", program=KRAFTOPS).text.split("Examples:")[1].split("\n\n")[0]
+    )
+
+    assert f"  kraftops {tool} " in examples
+    assert f"kafka-{tool}" not in examples
+
+
 @pytest.mark.parametrize("argument", ["--help", "-h", "-help"])
 def test_help_is_on_standard_output(argument: str, tmp_path: Path) -> None:
     done = run_here(argument, cwd=tmp_path)

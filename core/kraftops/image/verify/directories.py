@@ -93,7 +93,7 @@ def formatted_anew(
         directory
         for directory in directories
         # One for the metadata log alone is never registered.
-        if (directory.has_checkpoints or not directory.is_metadata)
+        if not directory.has_metadata_alone
         and (directory.meta.directory_id if directory.meta else None) not in registered
     ]
 

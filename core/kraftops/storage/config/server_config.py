@@ -11,6 +11,7 @@ from kraftops.errors import ConfigError, DecodeError, SourceError, UsageError
 from kraftops.fileio.reading import CONFIG_BYTES, read_whole
 from kraftops.java.properties import Property, properties
 from kraftops.records.secrets.rules import BROKER, REDACTED, is_secret_config
+from kraftops.server.meta_properties import FILE_NAME as META_FILE
 from kraftops.storage.config.endpoints import CONTROLLER_NAMES, Endpoints, advertised_controllers
 from kraftops.storage.config.keys import ServerKey
 from kraftops.storage.config.listeners import (
@@ -132,7 +133,10 @@ def load_config(
         return _server_config(path, raw, settings, endpoints, unresolved)
     except ConfigRefused as error:
         provided = [text for key, text in originals.items() if text != texts[key]]
-        raise _located(_without_values(error, provided), path, raw) from None
+        refusal = _located(_without_values(error, provided), path, raw)
+        if os.path.basename(path) == META_FILE:
+            refusal.hint = "-c is a server.properties; this has the identity of a log directory"
+        raise refusal from None
 
 
 def keys_in(path: str, overrides: Sequence[str]) -> list[str]:
@@ -177,7 +181,8 @@ def _read(path: str, overrides: Sequence[str]) -> dict[str, Property]:
         return properties(read_whole(path, CONFIG_BYTES)) | replaced
     except IsADirectoryError as error:
         refusal = SourceError.of(path, error)
-        refusal.hint = f"-c is a file, as {os.path.join(path, 'server.properties')}"
+        file = os.path.join(path, "server.properties")
+        refusal.hint = f"is it {file}?" if os.path.exists(file) else "-c is a server.properties"
         raise refusal from error
     except OSError as error:
         raise SourceError.of(path, error) from error
