@@ -32,9 +32,9 @@ from kraftops.views.groups import GROUPS
 from kraftops.views.registry import VIEWS
 from kraftops_cli.cluster.moving.access import CHECK_PERMISSIONS
 from kraftops_cli.metadata_shell.command import metadata_shell
+from kraftops_cli.syntax.chapters import environment
 from kraftops_cli.syntax.command import ToolCommand, ToolGroup, paragraphs
 from kraftops_cli.syntax.common_options import COMMON_OPTIONS, COMMON_TITLE
-from kraftops_cli.syntax.environment import environment
 from kraftops_cli.syntax.lazy_group import LazyGroup
 from kraftops_cli.version import VERSION
 from kraftops_shell.commands.manual import manual_text

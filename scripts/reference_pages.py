@@ -16,9 +16,9 @@ from kraftops.checkup.codes import INCIDENT, CodePage
 from kraftops.checkup.codes import pages as code_pages
 from kraftops.wire.config.client_keys import HONOURED, SECURITY
 from kraftops_cli.root import root
+from kraftops_cli.syntax.chapters import EXIT_CODES
 from kraftops_cli.syntax.command import paragraphs
 from kraftops_cli.syntax.common_options import COMMON_OPTIONS
-from kraftops_cli.syntax.exit_status import EXIT_CODES
 from kraftops_shell.commands.manual import manual_text
 from kraftops_shell.grammar.registry import COMMANDS
 

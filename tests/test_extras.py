@@ -22,7 +22,6 @@ GUARDS = {
     "core/kraftops/spark/session/session.py": {"pyspark"},
     "core/kraftops/wire/auth/sasl.py": {"botocore", "gssapi"},
     "core/kraftops/wire/auth/tls.py": {"cryptography"},
-    "core/kraftops/wire/auth/validity.py": {"cryptography"},  # the doctor's check says so
 }
 """Modules that import optional packages, and say so where there are none. Those of Spark run behind
 the one of its session."""

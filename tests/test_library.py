@@ -37,7 +37,6 @@ def test_name_that_is_not_public_does_not_exist() -> None:
     "module",
     [
         "kraftops",
-        "kraftops.library.diagnoses",
         "kraftops.library.questions",
         "kraftops.dump.scan.rows",
     ],

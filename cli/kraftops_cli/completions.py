@@ -9,9 +9,8 @@ import click
 
 from kraftops.errors import RefusedError, SourceError, UsageError
 from kraftops_cli.syntax.argparse4j import Argparse4j
-from kraftops_cli.syntax.chapters import manual
+from kraftops_cli.syntax.chapters import exit_status, manual
 from kraftops_cli.syntax.command import ToolGroup, tool_command
-from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.terminal.streams import Terminal
 
 

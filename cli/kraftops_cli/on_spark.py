@@ -26,10 +26,8 @@ from kraftops_cli.spark.options import (
 )
 from kraftops_cli.syntax import jopt
 from kraftops_cli.syntax.argparse4j import Argparse4j
-from kraftops_cli.syntax.chapters import manual
+from kraftops_cli.syntax.chapters import SPARK, environment, exit_status, manual
 from kraftops_cli.syntax.command import GroupedCommand, ToolGroup
-from kraftops_cli.syntax.environment import SPARK, environment
-from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.syntax.option_fields import argument, parameters
 from kraftops_cli.terminal.streams import Terminal
 

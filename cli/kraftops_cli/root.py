@@ -3,9 +3,8 @@
 import click
 
 from kraftops.errors import CODES
-from kraftops_cli.syntax.chapters import manual
+from kraftops_cli.syntax.chapters import environment, manual
 from kraftops_cli.syntax.common_options import COMMON_OPTIONS, VERSION_OPTION
-from kraftops_cli.syntax.environment import environment
 from kraftops_cli.syntax.lazy_group import LazyGroup
 
 COMMANDS = {

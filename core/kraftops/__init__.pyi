@@ -6,11 +6,11 @@ from kraftops.image.load.loading import load as load
 from kraftops.image.state.image import MetadataImage as MetadataImage
 from kraftops.library.clusters import Cluster as Cluster
 from kraftops.library.clusters import cluster as cluster
-from kraftops.library.diagnoses import Diagnosis as Diagnosis
-from kraftops.library.diagnoses import doctor as doctor
 from kraftops.library.questions import Check as Check
+from kraftops.library.questions import Diagnosis as Diagnosis
 from kraftops.library.questions import changes as changes
 from kraftops.library.questions import check as check
+from kraftops.library.questions import doctor as doctor
 from kraftops.library.questions import incidents as incidents
 from kraftops.library.questions import verify as verify
 from kraftops.library.results import Findings as Findings

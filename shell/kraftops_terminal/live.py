@@ -63,7 +63,7 @@ S = TypeVar("S", bound=LiveState)
 
 
 def pressed(state: S, key: str, own: Mapping[str, Callable[[S], S]]) -> S:
-    """Return the state after a key, see `kraftops_terminal.keys`; *own* are those of one screen."""
+    """Return the state after a key, see `screen`; *own* are those of one screen."""
     if key == "end-of-input":
         return replace(state, is_over=True)
     if state.is_typing:

@@ -1,10 +1,12 @@
 """Screen: frames and keys of a terminal, which is left as it was."""
 
 import os
+import re
 import select
 import signal
 import termios
 import tty
+from codecs import getincrementaldecoder
 from collections.abc import Sequence
 from contextlib import suppress
 from types import FrameType, TracebackType
@@ -12,7 +14,6 @@ from typing import NoReturn, Self
 
 from kraftops_terminal.descriptors import USUAL_WIDTH, is_terminal
 from kraftops_terminal.ending import ENDING, EndedBySignal
-from kraftops_terminal.keys import keys_of
 
 # The alternate screen, without a cursor, and lines that end at the edge instead of the next line.
 _ENTER = b"\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J"
@@ -23,6 +24,33 @@ _ESCAPE_SECONDS = 0.05
 _PATIENCE = 0.5  # seconds that a terminal may take no output, before it is given up
 _ENDING = (*ENDING, signal.SIGQUIT)
 _INPUT_FLAGS, _START_AND_STOP = 0, termios.IXON  # of the attributes of a terminal
+_SEQUENCES = {
+    "A": "up",
+    "B": "down",
+    "C": "right",
+    "D": "left",
+    "1;2C": "shift-right",
+    "1;2D": "shift-left",
+    "1;3C": "shift-right",
+    "1;3D": "shift-left",
+    "H": "home",
+    "F": "end",
+    "1~": "home",
+    "4~": "end",
+    "5~": "page-up",
+    "6~": "page-down",
+    "7~": "home",
+    "8~": "end",
+}
+_SINGLE = {
+    "\r": "enter",
+    "\n": "enter",
+    "\x7f": "backspace",
+    "\b": "backspace",
+    "\x04": "end-of-input",
+}
+_SEQUENCE = re.compile(r"\x1b(?:\[|O)([0-?]*)[ -/]*([@-~])")
+_BEGUN = re.compile(r"\x1b(?:(?:\[|O)[0-?]*[ -/]*)?\Z")
 
 
 class Screen:
@@ -188,3 +216,41 @@ def _write(fd: int, data: bytes) -> None:
 def erase(output: int) -> None:
     """Clear the terminal that a descriptor leads to, also the lines above the screen."""
     _write(output, b"\x1b[H\x1b[2J\x1b[3J")
+
+
+def keys_of(data: bytes, *, is_all: bool) -> tuple[list[str], bytes]:
+    """Return the keys in bytes, and the bytes at the end that may be the beginning of a key.
+
+    A key is a letter, or a name as `page-up`; keys without a name are left out.
+
+    Args:
+        data: The bytes.
+        is_all: Whether no more bytes have come for a while: then an escape is a key of its own.
+    """
+    decoder = getincrementaldecoder("utf-8")("surrogateescape")
+    text = decoder.decode(data, final=is_all)
+    rest = decoder.getstate()[0]
+    keys: list[str] = []
+    index = 0
+    while index < len(text):
+        if text[index] != "\x1b":
+            if named := _named(text[index]):
+                keys.append(named)
+            index += 1
+        elif sequence := _SEQUENCE.match(text, index):
+            index = sequence.end()
+            whole = sequence[1] + sequence[2]
+            if named := _SEQUENCES.get(whole) or _SEQUENCES.get(sequence[2]):
+                keys.append(named)
+        elif not is_all and _BEGUN.match(text, index):
+            return keys, text[index:].encode("utf-8", "surrogateescape") + rest
+        else:
+            keys.append("escape")
+            index += 1
+    return keys, rest
+
+
+def _named(letter: str) -> str | None:
+    if letter in _SINGLE:
+        return _SINGLE[letter]
+    return letter if letter.isprintable() else None

@@ -15,9 +15,8 @@ from kraftops_cli.dump_log.options import (
 )
 from kraftops_cli.live.options import LIVE
 from kraftops_cli.syntax import jopt
-from kraftops_cli.syntax.chapters import manual
+from kraftops_cli.syntax.chapters import SPARK, environment, manual
 from kraftops_cli.syntax.command import GroupedCommand, PathsCommand, ToolCommand
-from kraftops_cli.syntax.environment import SPARK, environment
 from kraftops_cli.version import KAFKA_VERSION
 
 

@@ -18,9 +18,8 @@ from kraftops.timeline.changes import CLIENT, KINDS, ChangeLog, read_changes
 from kraftops.timeline.selection import CHANGE, GROUP, ChangeFilter, by_cause, changes_where
 from kraftops_cli.incidents.sources import LogOptions, OpenedLog, changes_of, opened
 from kraftops_cli.syntax.argparse4j import Argparse4j
-from kraftops_cli.syntax.chapters import manual
+from kraftops_cli.syntax.chapters import AUTHORIZER, environment, manual
 from kraftops_cli.syntax.command import tool_command
-from kraftops_cli.syntax.environment import AUTHORIZER, environment
 from kraftops_cli.syntax.option_fields import option
 from kraftops_cli.syntax.shared_options import PRINCIPALS, AuthorizerOptions
 from kraftops_cli.syntax.values import Number

@@ -20,9 +20,8 @@ from kraftops_cli.metadata_shell.arguments import (
 )
 from kraftops_cli.spark.options import SHARED, SparkFindOptions, spark_request
 from kraftops_cli.syntax.argparse4j import Argparse4j
-from kraftops_cli.syntax.chapters import manual
+from kraftops_cli.syntax.chapters import SPARK, environment, manual
 from kraftops_cli.syntax.command import GroupedCommand
-from kraftops_cli.syntax.environment import SPARK, environment
 from kraftops_cli.syntax.errors import BadArguments
 from kraftops_cli.syntax.given import given_options
 from kraftops_cli.syntax.option_fields import argument, flag, option

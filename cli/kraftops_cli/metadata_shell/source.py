@@ -14,8 +14,7 @@ from kraftops.image.load.sources import files_of, read_plans
 from kraftops.image.replay.limits import Limits
 from kraftops.image.state.findings import CUTS_SHORT
 from kraftops.image.state.image import MetadataImage
-from kraftops.image.travel.following import LogFollower
-from kraftops.image.travel.travel import Travel
+from kraftops.image.travel.travel import LogFollower, Travel
 from kraftops_cli.live.connect import live_image
 from kraftops_cli.metadata_shell.request import ShellRequest
 from kraftops_cli.terminal.streams import Terminal

@@ -6,9 +6,8 @@ from kraftops_cli.live.options import LIVE
 from kraftops_cli.report.options import GROUPS, ReportOptions
 from kraftops_cli.spark.options import SHARED, spark_request
 from kraftops_cli.syntax.argparse4j import Argparse4j
-from kraftops_cli.syntax.chapters import manual
+from kraftops_cli.syntax.chapters import AUTHORIZER, SPARK, environment, manual
 from kraftops_cli.syntax.command import GroupedCommand
-from kraftops_cli.syntax.environment import AUTHORIZER, SPARK, environment
 from kraftops_cli.syntax.shared_options import PRINCIPALS
 
 

@@ -1,4 +1,4 @@
-"""The manual of a command, from a text beside its module: help, examples, and chapters."""
+"""The manual of a command: a text beside its module, with the chapters that all commands share."""
 
 import os
 import re
@@ -6,7 +6,40 @@ from collections.abc import Mapping
 from typing import Any
 
 from kraftops.fileio.packaged import packaged_parts
-from kraftops_cli.syntax.exit_status import exit_status
+from kraftops.memory import VARIABLE
+
+EXIT_CODES = {
+    0: "done.",
+    1: "it could not be done: bad arguments or configuration, nothing readable, no permission.",
+    2: "done, and there are findings.",
+    3: (
+        "refused: a person must decide, by an option or an answer (1 for format and "
+        "unregister in Kafka's form)."
+    ),
+    4: "what was named does not exist (1 in Kafka's form).",
+    5: "nobody answers, or not in time: try again (1 in Kafka's form).",
+    6: "a change was sent, and it is not known whether it was made.",
+    130: "interrupted.",
+    141: "the reader of the output has gone.",
+}
+"""Meanings by exit code. Kafka's form is that of its own names and commands without JSON."""
+_COMMON = {
+    VARIABLE: "the memory budget, as --max-memory gives it.",
+    "KRAFTOPS_ENGINE": "native or reference, the engine that reads records. Default: native, if it"
+    " is built.",
+    "KRAFTOPS_DEBUG": "if it is set, an error shows its stack trace.",
+    "NO_COLOR": "if it is set, output has no colours, unless --color is given.",
+    "TMPDIR": "where compressed archives are inflated, to a file without a name. Default: /tmp.",
+}
+"""Variables of all commands, which a manual has after those of its own command."""
+AUTHORIZER = {"TZ": "the time zone of the log that --authorizer-log names."}
+SPARK = {
+    "SPARK_REMOTE": "the URL of a server of Spark Connect, as --master gives it.",
+    "SPARK_HOME": "the installation of Spark; SPARK_CONF_DIR is its configuration.",
+    "JAVA_HOME": "the Java that runs Spark. Default: that of PATH.",
+    "PYSPARK_PYTHON": "the Python of the workers of a cluster.",
+}
+"""Variables of commands that can run on Spark."""
 
 
 def manual(
@@ -35,3 +68,14 @@ def manual(
         "examples": dict(zip(examples[::2], examples[1::2], strict=True)),
         "sections": texts,
     }
+
+
+def exit_status(codes: dict[int, str] | None = None) -> dict[str, str]:
+    """Return the section about exit codes, with further words of a tool on some of its *codes*."""
+    words = {**EXIT_CODES, **(codes or {})}
+    return {"Exit status": "\n".join(f"{code}: {words[code]}" for code in EXIT_CODES)}
+
+
+def environment(variables: Mapping[str, str] = _COMMON) -> dict[str, str]:
+    """Return the section about environment variables: those of a tool, or of all."""
+    return {"Environment": "\n".join(f"{name}: {text}" for name, text in variables.items())}

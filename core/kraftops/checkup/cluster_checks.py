@@ -36,7 +36,7 @@ from kraftops.voters.access import QuorumAccess
 from kraftops.voters.leaderless import SURVEY_SECONDS, without_leader
 from kraftops.voters.quorum import Quorum, end_offset, look
 from kraftops.voters.rules import majority
-from kraftops.wire.auth.validity import validities
+from kraftops.wire.auth.tls import validities
 from kraftops.wire.rpc.cluster import ReplicaState, describe_quorum
 from kraftops.wire.rpc.error_codes import may_pass
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kraftops.disk.growth import Growth
-from kraftops.disk.space import Space, sum_of
-from kraftops.disk.usage import DirectoryUsage, Replica
+from kraftops.disk.usage import DirectoryUsage, Replica, Space, sum_of
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,16 @@
 """Moves of replicas through a window: when some have ended, the next ones are decided and begun."""
 
 import time
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from kraftops.display.sizes import many, size_text
 from kraftops.display.times import span_text
 from kraftops.errors import AnswerError, KraftopsError, RefusedError
 from kraftops.placement.disks import sizes_of
-from kraftops.placement.placement import Placement, TopicPartition, names, shown
+from kraftops.placement.placement import Placement, Replicas, TopicPartition, names, shown
 from kraftops.placement.plan import Move
 from kraftops.reassign.access import ClusterAccess
 from kraftops.reassign.copying import CopyMeter, directories_of, look_at_copies
@@ -24,7 +26,6 @@ from kraftops.reassign.throttles import (
     set_rates,
     set_throttle,
 )
-from kraftops.reassign.window import WINDOW_BYTES, Window, next_moves
 from kraftops.wire.admin.replicas import Refusal, alter_reassignments
 from kraftops.wire.net.deadline import Deadline
 
@@ -43,6 +44,8 @@ _STILL_SECONDS = 15.0
 """Time after which it is worth a word that nothing moves: three looks at the sizes."""
 STALL_SECONDS = 300.0
 """Longer than a broker takes to restart and recover its logs, as a rule."""
+_WINDOW_BYTES = 100 << 30
+"""Bytes of copies in flight. What is in flight is lost by a cancel, and takes room twice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,7 @@ class MoveOptions:
     batch: int
     throttle: int | None
     stall_seconds: float = STALL_SECONDS
-    window_bytes: int = WINDOW_BYTES
+    window_bytes: int = _WINDOW_BYTES
 
 
 class Mover:
@@ -359,3 +362,50 @@ def check_time(access: ClusterAccess) -> None:
             hint="run it again: it goes on where the cluster is",
             code="not-in-time",
         )
+
+
+class Window(NamedTuple):
+    """Most partitions, and bytes of copies, that are in flight at once."""
+
+    partitions: int
+    bytes: int = _WINDOW_BYTES
+
+
+def next_moves(
+    moves: Sequence[Move],
+    moving: Mapping[TopicPartition, Replicas],
+    sizes: Mapping[TopicPartition, int],
+    window: Window,
+) -> list[Move]:
+    """Choose the moves that may begin beside those in flight, in the order to begin them.
+
+    Brokers that get the fewest bytes come first, and of their moves the largest: begun last, it
+    alone would be waited for. A broker that gets nothing may always get one move, also one larger
+    than the window.
+    """
+    loads: Counter[int] = Counter()
+    copies = 0
+    for partition, replicas in moving.items():
+        missing = [broker for broker in replicas.adding if broker not in replicas.isr]
+        # At least a byte: an empty partition, or one of unknown size, occupies its brokers too.
+        loads.update(dict.fromkeys(missing, max(sizes.get(partition, 0), 1)))
+        copies += sizes.get(partition, 0) * len(missing)
+    queues: dict[tuple[int, ...], deque[Move]] = defaultdict(deque)
+    for move in sorted(moves, key=lambda queued: -sizes.get(queued.partition, 0)):
+        queues[tuple(sorted(move.added))].append(move)
+    chosen: list[Move] = []
+    while queues and len(moving) + len(chosen) < window.partitions:
+        added, queue = min(
+            queues.items(),
+            key=lambda queued: (max((loads[b] for b in queued[0]), default=0), queued[0]),
+        )
+        size = sizes.get(queue[0].partition, 0)
+        is_idle = not any(loads[broker] for broker in added)
+        if not is_idle and copies + size * len(added) > window.bytes:
+            break  # smaller ones do not overtake: it would never fit
+        chosen.append(queue.popleft())
+        if not queue:
+            del queues[added]
+        loads.update(dict.fromkeys(added, max(size, 1)))
+        copies += size * len(added)
+    return chosen

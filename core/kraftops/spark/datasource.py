@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader
 
 from kraftops.dump.sources.missing import refuse_missing
-from kraftops.spark.source.hints import shown_hints
-from kraftops.spark.source.options import source_options
+from kraftops.spark.source.options import shown_hints, source_options
 from kraftops.spark.source.partition_offsets import partition_limits
 from kraftops.spark.source.reader import HAS_PUSHDOWN, Reader, pushing_reader, table_sources
 from kraftops.spark.source.schemas import checked_schema

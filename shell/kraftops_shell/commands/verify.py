@@ -15,8 +15,7 @@ from kraftops.image.verify.verify import verify
 from kraftops.records.readability import release_of
 from kraftops.storage.bootstrap.releases import by_name
 from kraftops_shell.grammar.arguments import Call
-from kraftops_shell.session.json_answer import JsonAnswer
-from kraftops_shell.session.session import FAILED, OK, Session
+from kraftops_shell.session.session import FAILED, OK, JsonAnswer, Session
 from kraftops_terminal.findings import finding_line
 
 Check = Callable[[MetadataImage], Iterator[Finding]]

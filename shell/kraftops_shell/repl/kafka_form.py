@@ -4,7 +4,7 @@ from kraftops_shell.grammar import words
 from kraftops_shell.grammar.aliases import with_alias
 from kraftops_shell.output.outlets import set_widths
 from kraftops_shell.repl.beginning import begin
-from kraftops_shell.repl.line_reader import LineReader, PlainLineReader
+from kraftops_shell.repl.repl import LineReader, PlainLineReader
 from kraftops_shell.run import run_line
 from kraftops_shell.session.console import Console
 from kraftops_shell.session.expansion import expanded

@@ -13,8 +13,7 @@ from kraftops_shell.output.outlets import (
     connected,
 )
 from kraftops_shell.repl.beginning import About, begin
-from kraftops_shell.repl.errors import print_error
-from kraftops_shell.repl.line_reader import LineReader, PlainLineReader
+from kraftops_shell.repl.repl import LineReader, PlainLineReader, print_error
 from kraftops_shell.run import run_line
 from kraftops_shell.session.console import Console
 from kraftops_shell.session.history import History, HistoryFile

@@ -1,10 +1,9 @@
-"""The loop of the interactive shell: read a line, run it, print errors."""
+"""The loop of the interactive shell: read a line without editing, run it, print errors."""
 
 import gc
 from typing import Protocol
 
-from kraftops.errors import KraftopsError
-from kraftops_shell.repl.errors import print_error
+from kraftops.errors import KraftopsError, with_code
 from kraftops_shell.session.console import Console
 from kraftops_shell.session.session import Session
 
@@ -67,3 +66,66 @@ def run_shell(shell: Shell, session: Session, console: Console) -> int:
         except (KraftopsError, OSError) as error:
             print_error(session, console, error)
     return shell.code
+
+
+def print_error(session: Session, console: Console, error: KraftopsError | OSError) -> None:
+    """Print an error of a line, with the place of the line in a script.
+
+    Raises:
+        OSError: it is about standard output: no more can be printed.
+    """
+    if isinstance(error, KraftopsError):
+        message, hint = error.message, error.hint
+        if not session.is_kafka:
+            message = with_code(message, error.code)
+    elif error.filename:
+        message, hint = f"{error.filename}: {error.strerror}", None
+    else:
+        raise error
+    if console.is_debugging:
+        import traceback
+
+        for line in "".join(traceback.format_exception(error)).splitlines():
+            console.error(line)
+        return
+    console.error(f"{session.place}{message}")
+    if hint:
+        console.error(f"hint: {hint}")
+
+
+class LineReader(Protocol):
+    """Reads the lines of a session."""
+
+    def read(self, prompt: str) -> str:
+        """Return the next line.
+
+        Raises:
+            EOFError: the input has ended.
+            KeyboardInterrupt: the user has abandoned the line.
+        """
+
+    def keep(self, line: str) -> None:
+        """Add a line to the reader's history."""
+
+
+class PlainLineReader:
+    """Reads lines without editing."""
+
+    def __init__(self, console: Console, *, is_prompting: bool, is_strict: bool = False) -> None:
+        """Read the input of *console*; if *is_strict*, a last line without its end is ignored."""
+        self._console = console
+        self._is_prompting = is_prompting
+        self._is_strict = is_strict
+
+    def read(self, prompt: str) -> str:
+        """Return the next line; errors as `LineReader.read`."""
+        if self._is_prompting:
+            self._console.write(prompt)
+        self._console.flush()
+        line = self._console.read()
+        if not line or (self._is_strict and not line.endswith("\n")):
+            raise EOFError
+        return line.rstrip("\r\n")
+
+    def keep(self, line: str) -> None:
+        """Ignore the line: there is no history."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+from kraftops.answers.version import JSON_VERSION
 from kraftops.errors import KraftopsError, UsageError, with_code
-from kraftops.tree.node import Directory, Leaf, descend
+from kraftops.tree.node import Directory, Leaf, descend, json_text
 from kraftops_shell.grammar.arguments import Call
 from kraftops_shell.grammar.command import Command
 from kraftops_shell.grammar.paths import Match, absolute, below, escaped, matches, meant_instead
@@ -17,7 +18,6 @@ from kraftops_shell.grammar.registry import commands, words_of_a_terminal
 from kraftops_shell.session.console import Console
 from kraftops_shell.session.history import History
 from kraftops_shell.session.image_source import ImageSource
-from kraftops_shell.session.json_answer import JsonAnswer
 from kraftops_shell.session.settings import Settings
 from kraftops_terminal.console import Console as TableConsole
 from kraftops_terminal.json_text import plain_json
@@ -188,3 +188,53 @@ class Session:
 
     def _kafka_text(self, leaf: Leaf) -> str:
         return "\n".join(map(self.shown, leaf.kafka_text.split("\n")))
+
+
+class JsonAnswer:
+    """Writes the JSON of a command while its rows come: there can be millions."""
+
+    def __init__(
+        self, out: Callable[[str], object], command: str, rows: str = "", *, is_lines: bool = False
+    ) -> None:
+        """Begin the answer.
+
+        Args:
+            out: Writes text.
+            command: Name of the command.
+            rows: Name of the list of rows, or nothing where there are only fields.
+            is_lines: Whether each row is a line of its own, without an object around them.
+        """
+        self._out = out
+        self._rows = rows
+        self._is_lines = is_lines
+        self._has_row = self._is_over = False
+        self._head = {"command": command, "formatVersion": JSON_VERSION}
+        if not is_lines:
+            out(json_text(self._head)[:-1])
+        if rows and not is_lines:
+            out(f",{json_text(rows)}:[")
+
+    def put(self, row: Mapping[str, object]) -> None:
+        self.put_texts([json_text(row)])
+
+    def put_texts(self, rows: Sequence[str]) -> None:
+        if self._is_lines:
+            self._out("\n".join([*rows, ""]))
+        else:
+            self._out("," * self._has_row + ",".join(rows))
+            self._has_row = True
+
+    def put_fields(self, fields: Mapping[str, object]) -> None:
+        """Write fields after others of the object that is open."""
+        self._out(f",{json_text(fields)[1:-1]}")
+
+    def end(self, fields: Mapping[str, object]) -> None:
+        """Write further fields of the object, for example of a failure, and its end, once."""
+        if self._is_over:
+            return
+        self._is_over = True
+        if not self._is_lines:
+            more = json_text(fields)[1:-1]
+            self._out(("]" if self._rows else "") + (f",{more}" if more else "") + "}\n")
+        elif fields:
+            self._out(json_text({**self._head, **fields}) + "\n")

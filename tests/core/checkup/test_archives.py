@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from kraftops.checkup import disk_checks
-from kraftops.library.diagnoses import doctor
+from kraftops.library.questions import doctor
 from tests.helpers.doctor.seeds import REAL_DISKS
 from tests.helpers.logs.bundles import KINDS, files_in
 from tests.helpers.logs.log_directories import REAL

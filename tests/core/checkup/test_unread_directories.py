@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kraftops.checkup.diagnosis import Diagnosis
-from kraftops.library.diagnoses import doctor
+from kraftops.library.questions import doctor
 from kraftops.recovery.node_copies import LogSource
 from kraftops.recovery.partitions.disk_comparison import compare_disks
 from kraftops.uuids import to_text

@@ -1,7 +1,9 @@
 """The loop of the interactive shell."""
 
 import errno
+import io
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 import pytest
 
@@ -9,9 +11,10 @@ from kraftops.errors import SourceError
 from kraftops_shell.repl.beginning import About
 from kraftops_shell.repl.kafka_form import KafkaShell
 from kraftops_shell.repl.our_form import OurShell
-from kraftops_shell.repl.repl import run_shell
+from kraftops_shell.repl.repl import PlainLineReader, run_shell
 from kraftops_shell.session.console import Console
 from kraftops_shell.session.session import Session
+from tests.helpers.tools.memory_console import Streams
 from tests.helpers.tree.small_trees import session
 
 NOTHING = About(lambda _: "", lambda _: ())
@@ -162,3 +165,17 @@ def test_exit_ends_the_session() -> None:
 
     assert talk.ours() == 0
     assert talk.out.text == ""
+
+
+@pytest.mark.parametrize(
+    ("is_strict", "lines"), [(False, ["ls", "pwd"]), (True, ["ls"])], ids=["ours", "kafka"]
+)
+def test_strict_reader_ignores_a_line_without_end(is_strict: bool, lines: list[str]) -> None:
+    streams = Streams()
+    console = replace(streams.console, read=io.StringIO("ls\r\npwd").readline)
+    reader = PlainLineReader(console, is_prompting=True, is_strict=is_strict)
+
+    assert [reader.read("> ") for _ in lines] == lines
+    with pytest.raises(EOFError):
+        reader.read("> ")
+    assert streams.out.getvalue() == "> " * (len(lines) + 1)

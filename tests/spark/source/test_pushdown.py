@@ -10,7 +10,7 @@ from kraftops.query.filters import Filter
 from kraftops.query.row import Row
 from kraftops.query.where import with_conditions
 from kraftops.records.decoders import decoder_named
-from kraftops.spark.source.pushdown import pushed
+from kraftops.spark.source.reader import pushed
 from tests.helpers.logs.segments import IN
 
 filters = pytest.importorskip("pyspark.sql.datasource")

@@ -127,7 +127,7 @@ def shown_brokers(state: ScreenState) -> list[BrokerDescription]:
 
 
 def pressed(state: ScreenState, key: str) -> ScreenState:
-    """Return the state after a key, see `kraftops_terminal.keys`."""
+    """Return the state after a key, see `kraftops_terminal.screen`."""
     return live.pressed(state, key, _KEYS)
 
 

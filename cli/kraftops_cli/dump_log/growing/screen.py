@@ -66,7 +66,7 @@ def _sum(logs: Sequence[Fields], name: str) -> int:
 
 
 def pressed(state: FollowState, key: str) -> FollowState:
-    """Return the state after a key, see `kraftops_terminal.keys`."""
+    """Return the state after a key, see `kraftops_terminal.screen`."""
     return live.pressed(state, key, _ACTS)
 
 

@@ -6,8 +6,9 @@ The docstring of `kraftops.spark.datasource.KraftopsDataSource` describes them.
 import json
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from glob import escape
@@ -15,7 +16,7 @@ from typing import Any
 
 from kraftops.dump.sources.missing import refuse_missing
 from kraftops.dump.sources.names import Source, bundles_among, expand, refuse_remote_bundles
-from kraftops.errors import UsageError
+from kraftops.errors import KraftopsError, UsageError
 from kraftops.log.files import PARTITION_NAME, STANDARD_INPUT
 from kraftops.memory import Budget, budget_of
 from kraftops.parallel.ordered import core_count
@@ -342,3 +343,14 @@ def _number(by_name: Mapping[str, str], name: str) -> int:
     if not text.isdecimal():
         raise UsageError(f"{name} is a number, not {text!r}")
     return int(text)
+
+
+@contextmanager
+def shown_hints() -> Iterator[None]:
+    """Let errors show their hints."""
+    try:
+        yield
+    except KraftopsError as error:
+        if error.hint:
+            error.add_note(f"hint: {error.hint}")
+        raise

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 
 from kraftops.errors import SourceError
-from kraftops.spark.source.hints import shown_hints
-from kraftops.spark.source.options import SourceOptions
+from kraftops.spark.source.options import SourceOptions, shown_hints
 from kraftops.spark.source.shape import Shape
 from kraftops.spark.stream.directories import DirectoryStream
 from kraftops.spark.stream.live import QuorumStream

@@ -1,6 +1,7 @@
 """A travel shows the states of fresh loads, and finds the changes between them."""
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -10,7 +11,8 @@ import pytest
 from kraftops.errors import KraftopsError, UsageError
 from kraftops.image.load.loading import load
 from kraftops.image.state.image import MetadataImage
-from kraftops.image.travel.travel import Travel
+from kraftops.image.travel.travel import LogFollower, Travel
+from kraftops.log.log_file import LogFile
 from tests.helpers.engine.choice import using
 from tests.helpers.engine.comparison import has_native
 from tests.helpers.engine.fold_pair import answers
@@ -24,10 +26,13 @@ from tests.helpers.logs.random_logs import (
     new_record,
     uuid,
 )
+from tests.helpers.logs.segments import IN
 from tests.helpers.tools.corpus import DUMPS
 
 LOGS = 40
 ENGINES = ["native", "reference"] if has_native() else ["reference"]
+LOG = IN / "meta" / "00000000000000000000.log"
+DATA = LOG.read_bytes()
 
 
 class RandomDirectory:
@@ -218,3 +223,73 @@ def test_entries_of_a_record_have_the_same_order_by_both_engines(
 
     assert [one.table for one in change.entries] == ["topic-names", "topics", *["partitions"] * 4]
     assert [one.key[1] for one in change.entries[2:]] == [0, 1, 2, 10]
+
+
+def ends() -> list[int]:
+    """Return where the batches of the log end."""
+    with LogFile(str(LOG)) as log:
+        return [batch.position + batch.size for batch in log.batches()]
+
+
+ENDS = ends()
+
+
+@pytest.fixture
+def segment(tmp_path: Path) -> Path:
+    directory = tmp_path / "__cluster_metadata-0"
+    directory.mkdir()
+    return directory / LOG.name
+
+
+def followed(segment: Path) -> LogFollower:
+    return LogFollower(Travel(segment.parent.parent))
+
+
+def is_current(following: LogFollower, segment: Path) -> bool:
+    return following.image.provenance == load(segment.parent.parent).provenance
+
+
+def test_appended_batches_are_read_once(segment: Path) -> None:
+    segment.write_bytes(DATA[: ENDS[20]])
+    travel = Travel(segment.parent.parent)
+    sizes: list[int] = []
+    travel.progress = sizes.append
+    following = LogFollower(travel)
+
+    for before, after in pairwise(ENDS[20::9]):
+        with segment.open("ab") as log:
+            log.write(DATA[before : after - 3])  # the last batch is still being written
+        following.update()
+        with segment.open("ab") as log:
+            log.write(DATA[after - 3 : after])
+        following.update()
+
+        assert is_current(following, segment)
+        assert not following.update()
+
+    assert sum(sizes) == ENDS[20::9][-1]
+    assert not list(following.image.findings)
+
+
+def test_rolled_segments_are_read_one_after_the_other(segment: Path) -> None:
+    at = ENDS[60]
+    segment.write_bytes(DATA[:at])
+    following = followed(segment)
+
+    with LogFile(str(LOG)) as log:
+        base = next(iter(log.batches(at))).header.base_offset
+    segment.with_name(f"{base:020}.log").write_bytes(DATA[at:])
+
+    assert following.update()
+    assert is_current(following, segment)
+
+
+def test_truncated_batches_are_forgotten(segment: Path) -> None:
+    segment.write_bytes(DATA[: ENDS[60]])
+    following = followed(segment)
+    assert not following.update()
+
+    segment.write_bytes(DATA[: ENDS[30]])
+
+    assert following.update()
+    assert is_current(following, segment)

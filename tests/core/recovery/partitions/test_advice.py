@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kraftops.findings.finding import Finding
-from kraftops.library.diagnoses import doctor
+from kraftops.library.questions import doctor
 from kraftops.recovery.node_copies import LogSource
 from kraftops.recovery.partitions.disk_comparison import compare_disks
 from tests.helpers.logs.log_directories import REAL

@@ -2,7 +2,7 @@
 
 from kraftops.placement.placement import Replicas, TopicPartition
 from kraftops.placement.plan import Move
-from kraftops.reassign.window import Window, next_moves
+from kraftops.reassign.moves import Window, next_moves
 
 
 def partition(number: int) -> TopicPartition:
