@@ -149,7 +149,7 @@ def _system_failure(error: OSError) -> Failure:
         path = os.fsdecode(error.filename)
         return Failure("failed", f"{path}: {reason}", known={"path": path})
     if error.errno == errno.ENOENT and _has_lost_directory():
-        return Failure("failed", "the working directory does not exist any more")
+        return Failure("failed", "the working directory no longer exists")
     drop_output()
     if error.errno in _OUTPUT_ERRORS:
         return Failure("not-writable", f"cannot write to standard output: {reason}")

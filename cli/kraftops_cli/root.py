@@ -24,7 +24,7 @@ COMMANDS = {
     "incidents": (".incidents.incidents", "Show what happened, by cause."),
     "doctor": (".doctor.doctor", "Say what is wrong with nodes, directories or a cluster."),
     "explain": (".doctor.explain", "Explain a code of a finding or an error."),
-    "disk": (".doctor.disk", "Show what takes the room on the disks of brokers."),
+    "disk": (".doctor.disk", "Show what takes up the space on the disks of brokers."),
     "help": (".help:help_", "Show the help of a command, or a chapter of the manual."),
     "coordinator-partition": (
         ".coordinator_partition",
@@ -61,7 +61,7 @@ _BY_OTHER_NAMES = dict.fromkeys(
     name="kraftops",
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Kafka's tools are also there under their own names, as kafka-dump-log.",
+    epilog="Kafka's tools are also there under their own names, such as kafka-dump-log.",
     **manual(__file__, more=environment(), CODES=_CODES),
     params=[VERSION_OPTION, *COMMON_OPTIONS],
 )

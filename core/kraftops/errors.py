@@ -56,7 +56,7 @@ CODES: Mapping[str, Code] = {
     "broker-has-replicas": Code(3, "a broker still holds replicas"),
     "broker-not-visible": Code(3, "the user may not see whether a broker is still needed"),
     "broker-age-unknown": Code(3, "the log does not tell how long a broker has been fenced"),
-    "not-confirmed": Code(3, "nobody has confirmed the change"),
+    "not-confirmed": Code(3, "the change was not confirmed"),
     "majority-at-risk": Code(3, "the quorum loses its majority, or could after one more failure"),
     "static-quorum": Code(3, "the voters are in the configuration of nodes: kraft.version is 0"),
     "quorum-not-found": Code(3, "nodes would find no voter at the addresses that they have"),

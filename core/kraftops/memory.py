@@ -132,7 +132,7 @@ def budget_of(environment: Mapping[str, str]) -> Budget:
     is_number = text.isascii() and text.isdecimal() and len(text) < 20
     size = int(text) if is_number else size_of(text)
     if not (is_number or size):
-        raise UsageError(f"{VARIABLE} is {text!r}: it is not a size as 512m or 2g")
+        raise UsageError(f"{VARIABLE} is {text!r}: it is not a size such as 512m or 2g")
     return Budget(size)
 
 

@@ -48,7 +48,7 @@ MEANINGS = {
     "--dialect": "the dialect of metadata records",
     "--dry-run": "show what would be done, and do nothing",
     "--elect-newest": "elect the newest copies",
-    "--elect-unclean": "partitions for which a replica may lead that lacks records",
+    "--elect-unclean": "leaderless partitions that a replica which lacks records may lead",
     "--ensure": "accept what is formatted alike",
     "--exclude-topic": "a topic that is left alone",
     "--expect-cluster-id": "refuse another cluster",

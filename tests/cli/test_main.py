@@ -290,7 +290,7 @@ def test_working_directory_that_is_gone_is_one_line(tmp_path: Path) -> None:
     done = run_command("-c", command, program="sh", cwd=tmp_path)
 
     assert (done.code, done.text) == (1, "")
-    assert done.errors == ["kafka-dump-log: the working directory does not exist any more"]
+    assert done.errors == ["kafka-dump-log: the working directory no longer exists"]
 
 
 # The engine

@@ -93,7 +93,7 @@ _LISTENER = (
     text("host", "host, as it is advertised", get=lambda listener: listener[1].host),
     number("port", "port", get=lambda listener: listener[1].port),
 )
-_RELEASE = text("release?", "release as 4.3, by its features and APIs", column=("RELEASE", 4))
+_RELEASE = text("release?", "release (4.3), by its features and APIs", column=("RELEASE", 4))
 
 
 def _listeners(help_text: str) -> Field:
@@ -164,7 +164,7 @@ BROKER = (
     boolean("isLeaving?", "whether a decommission of it has begun", get="settings.is_leaving"),
     boolean(
         "isCordoned?",
-        "whether it has a cordon: no new partitions come to it",
+        "whether it has a cordon: it gets no new partitions",
         column=("SETTINGS", 2),
         get="settings.is_cordoned",
         cell=lambda broker: _settings_cell(broker.settings),
@@ -268,7 +268,7 @@ _PARTITIONS = (
     ),
     boolean(
         "isMinIsrAssumed",
-        "whether nobody told the default of min.insync.replicas, and it is taken to be 1",
+        "whether the default of min.insync.replicas is unknown, and assumed to be 1",
     ),
     parts(
         "reassignments",
@@ -280,7 +280,9 @@ _PARTITIONS = (
 _CONTROLLER = (
     number("id", "node id", get=lambda controller: controller[0]),
     text(
-        "release?", "release as 4.3, by its features", get=lambda controller: controller[1].release
+        "release?",
+        "release (4.3), by its features",
+        get=lambda controller: controller[1].release,
     ),
     parts("features", "features", FEATURE, get=lambda controller: controller[1].features),
 )

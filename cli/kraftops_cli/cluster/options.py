@@ -68,7 +68,7 @@ def throttle_option() -> Any:
     return option(
         "--throttle SIZE",
         type=Size(1),
-        help="Bytes a second that a broker may copy, sent and received, as 50M.",
+        help="Bytes a second that a broker may copy, sent and received, such as 50M.",
     )
 
 

@@ -171,7 +171,7 @@ def cause_text(problem: Problem) -> str:
         Cause.FOLLOWER_BEHIND: f"{broker} is behind: {_behind_text(problem.affected)}",
         Cause.MIN_ISR: "min.insync.replicas is larger than the number of replicas",
         Cause.REASSIGNMENT: "a reassignment is in flight",
-        Cause.OTHER_LEADER: "another replica than the preferred one leads",
+        Cause.OTHER_LEADER: "a replica other than the preferred one leads",
     }[problem.cause]
 
 
@@ -201,7 +201,7 @@ def cure_of(problem: Problem, brokers: str) -> Cure:
         for topic in topics_of(problem.affected)
     )
     if any(affected.is_catching_up is False for affected in problem.affected):
-        return Cure("look into the broker's log; a restart begins its fetches anew")
+        return Cure("look into the broker's log; a restart starts its fetches again")
     return {
         Cause.BROKER_DOWN: Cure(
             "start it; if it is gone for good, give its replicas to others", (repair,)

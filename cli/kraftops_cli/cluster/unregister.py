@@ -81,7 +81,7 @@ UNREGISTER = Answer(
     (
         text("clusterId?", "cluster id"),
         boolean("changed", "whether a broker was unregistered"),
-        boolean("dryRun", "whether nothing was to be changed", get="is_dry_run"),
+        boolean("dryRun", "whether there was nothing to change", get="is_dry_run"),
         parts("brokers", "the brokers in order", _BROKER),
     ),
     help="If an outcome is not what was asked for, the fields of a failure (failure.v2.json) are"
@@ -96,7 +96,7 @@ class UnregisterOptions(TargetOptions):
     """The values of the options; times are in ms."""
 
     ids: tuple[int, ...] = ids_option(
-        text="The broker, several, or a range as 101-120; may be given more than once."
+        text="The broker, several, or a range such as 101-120; may be given more than once."
     )
     racks: tuple[str, ...] = names_option(
         "--rack", "All brokers of a rack; may be given more than once."
@@ -105,13 +105,13 @@ class UnregisterOptions(TargetOptions):
     fenced_for: int | None = option(
         "--fenced-for TIME",
         type=Duration(),
-        help="Of --all-fenced or --rack, those that have been fenced for at least this time, as"
-        " 1h; only with -C.",
+        help="Of --all-fenced or --rack, those that have been fenced for at least this time, such "
+        "as 1h; only with -C.",
     )
     force: bool = flag("--force", help="Also unregister a broker that runs, or holds replicas.")
     dry_run: bool = flag("--dry-run", "-n", help="Check everything, change nothing.")
     if_registered: bool = flag("--if-registered", help="Succeed if there is no such broker.")
-    yes: bool = yes_option("Do not ask for confirmation; without a terminal nobody is asked.")
+    yes: bool = yes_option("Do not ask for confirmation; without a terminal, no question is asked.")
 
     def __post_init__(self) -> None:
         """Check that brokers are chosen, and that their age can be known."""

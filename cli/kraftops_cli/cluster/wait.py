@@ -33,7 +33,7 @@ class WaitOptions(TargetOptions):
         former=("--until",),
         multiple=True,
         required=True,
-        help="A condition, as broker=103:fenced; may be given more than once.",
+        help="A condition, such as broker=103:fenced; may be given more than once.",
     )
 
 

@@ -1,4 +1,4 @@
-"""`kraftops disk`: what takes the room on the disks of brokers, and why nothing is deleted."""
+"""`kraftops disk`: what takes up the space on the disks of brokers, and why nothing is deleted."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
 
 _MOST_ROWS = 1_000_000
 _NO_RATES = (
-    "no rate is known: a rate takes an hour from a log's creation, or from its oldest segment where"
+    "no rate is known: it takes an hour from a log's creation, or from its oldest segment where"
     " offset 0 is deleted, to its last write (to now if a broker runs)"
 )
 _TOLD = (
-    "a broker tells the sizes of logs and the free room alone: not indexes, what waits for"
-    " deletion, what files take ON DISK, or GROWTH"
+    "a broker only reports the sizes of logs and the free space: not indexes, what waits for "
+    "deletion, what files take ON DISK, or GROWTH"
 )
 
 

@@ -39,7 +39,7 @@ class DoctorOptions(ExaminedOptions):
     deep: bool = flag("--deep", help="Read whole partitions, not only what Kafka's loader reads.")
     release_version: str | None = option(
         "--release-version RELEASE",
-        help="The release that is to run the nodes, as 4.3.  [default: the one that has]",
+        help="The release that is to run the nodes, such as 4.3.  [default: the one that has]",
     )
     only: str | None = option("--only CODE,…", help="Only findings with these codes.")
     skip: str | None = option("--skip CODE,…", help="Leave out findings with these codes.")

@@ -79,5 +79,5 @@ def refuse_unknown_types(filter_: Filter, decoders: AbstractSet[str | None]) -> 
     if not filter_.types <= parse_types(CONTROL_TYPES):
         raise UsageError(
             "--type asks for records of a decoder, and none is chosen",
-            hint="as --cluster-metadata-decoder; the directory of a partition chooses its own",
+            hint="such as --cluster-metadata-decoder; the directory of a partition chooses its own",
         )

@@ -16,7 +16,7 @@ class FilterOptions:
     types: tuple[str, ...] = option(
         "--type TYPE[,TYPE…]",
         multiple=True,
-        help="Only records of these types, as PARTITION_CHANGE_RECORD or partitionchange.",
+        help="Only records of these types, such as PARTITION_CHANGE_RECORD or partitionchange.",
     )
     topics: tuple[str, ...] = option(
         "--topic NAME|ID",
@@ -41,7 +41,7 @@ class FilterOptions:
     where: tuple[str, ...] = option(
         "--where CONDITION",
         multiple=True,
-        help='Only records for which this is true, as "value.leader = 3 and offset > 100".',
+        help='Only records for which this is true, such as "value.leader = 3 and offset > 100".',
     )
     dialect: str = option(
         "--dialect",

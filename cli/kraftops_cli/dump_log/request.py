@@ -73,7 +73,7 @@ def run_request(ctx: click.Context, options: DumpOptions) -> int:
     files = [] if options.files is None else _paths(options.files)
     names = [*files, *options.paths]
     if not names and not terminal.has_kafkas_form:
-        hint = "name files or directories, as kraftops dump-log DIR"
+        hint = "name files or directories, for example kraftops dump-log DIR"
         raise BadArguments("no log is named", ctx, hint)
     if not names:
         raise click.MissingParameter(param_hint="--files", param_type="option", ctx=ctx)

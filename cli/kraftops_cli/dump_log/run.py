@@ -83,7 +83,7 @@ def refuse_to_follow(plan: Plan) -> None:
     if len({source.group for source in plan.sources}) > 1:
         raise UsageError(
             "--follow follows one log, not several",
-            hint="name the directory of one partition, as DIR/orders-0, or the metadata log;"
+            hint="name the directory of one partition, such as DIR/orders-0, or the metadata log;"
             " summary --follow counts all of them",
         )
     last = plan.paths[-1]

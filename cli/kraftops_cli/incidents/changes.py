@@ -42,8 +42,8 @@ class ChangeOptions(LogOptions, AuthorizerOptions):
         "--broker ID",
         type=Number(0x7FFFFFFF),
         multiple=True,
-        help="Only changes about this broker, as one that leads, led, came to an ISR or left it, or"
-        " about the configuration of it or of all brokers.",
+        help="Only changes about this broker: that it leads, led, joined an ISR or left it, or "
+        "of its configuration or that of all brokers.",
     )
     topics: tuple[str, ...] = option(
         "--topic GLOB", multiple=True, help="Only changes of these topics."

@@ -42,7 +42,7 @@ class SparkFindOptions:
     conf: tuple[str, ...] = option(
         "--conf KEY=VALUE",
         multiple=True,
-        help="Configuration of Spark, as spark.executor.memory=4g; may be repeated.",
+        help="Configuration of Spark, such as spark.executor.memory=4g; may be repeated.",
     )
     shared_paths: bool = flag(
         "--shared-paths", help="With a cluster: every node sees the files under the same paths."

@@ -35,7 +35,8 @@ class FormatOptions(NodeOptions):
         "--add-scram",
         "-S MECHANISM=[NAME=VALUE,…]",
         multiple=True,
-        help="A SCRAM user, as SCRAM-SHA-256=[name=alice,password=…]; may be given more than once.",
+        help="A SCRAM user, such as SCRAM-SHA-256=[name=alice,password=…]; may be given more than "
+        "once.",
     )
     ignore_formatted: bool = flag(
         "--ignore-formatted", "-g", help="Leave formatted directories alone."
@@ -43,7 +44,7 @@ class FormatOptions(NodeOptions):
     release_version: str | None = option(
         "--release-version",
         "-r RELEASE",
-        help="The release of the cluster's first features, as 3.9.  [default: the newest]",
+        help="The release of the cluster's first features, such as 3.9.  [default: the newest]",
     )
     features: tuple[str, ...] = option(
         "--feature",

@@ -44,7 +44,7 @@ class QuorumOptions:
     elect_newest: bool = flag(
         "--elect-newest",
         help="Make the brokers with the newest copies of partitions their leaders, where records "
-        "would be lost otherwise.",
+        "would otherwise be lost.",
     )
     unseen_brokers: str = option(
         "--unseen-broker ID,…",
@@ -74,7 +74,7 @@ class QuorumOptions:
 
         ids = [part for part in re.split(r"[,\s]+", self.unseen_brokers) if part]
         if not all(part.isascii() and part.isdecimal() for part in ids):
-            text = f"--unseen-broker {self.unseen_brokers}: expected ids of brokers, as 101,102"
+            text = f"--unseen-broker {self.unseen_brokers}: expected broker ids, such as 101,102"
             raise UsageError(text)
         return RecoveryRequest(
             voters=voters,

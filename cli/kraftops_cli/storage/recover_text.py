@@ -65,7 +65,10 @@ def copies_text(console: Console, comparison: Comparison) -> Iterator[str]:
             yield escaped(text) + "\n"
     if comparison.partly_read:
         partitions = many(comparison.partly_read, "partition")
-        yield f"Not told of {partitions} with replicas in log directories that were not read.\n"
+        yield (
+            f"Nothing is said about {partitions} with replicas in log directories that were not"
+            " read.\n"
+        )
 
 
 def plan_text(console: Console, plan: RecoveryPlan) -> str:

@@ -70,7 +70,7 @@ def rewrite(terminal: Terminal, options: RewriteOptions) -> int:
         terminal.error(f"warning: {refused.message}")
     for message, hint, is_proof in conflicts(loaded, planned):
         if is_proof and not options.force:
-            forced = f"{hint}; --force changes it all the same"
+            forced = f"{hint}; --force changes it anyway"
             raise RefusedError(message, forced, code=OTHER_BROKER, changed=False)
         terminal.error(f"warning: {message}", hint)
     if not is_dry:

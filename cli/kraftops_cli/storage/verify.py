@@ -42,7 +42,7 @@ class VerifyOptions:
     )
     release_version: str | None = option(
         "--release-version RELEASE",
-        help="The release that is to run the nodes, as 3.9.  [default: the one that has]",
+        help="The release that is to run the nodes, such as 3.9.  [default: the one that has]",
     )
     kafka_home: str | None = option(
         "--kafka-home DIR",

@@ -26,7 +26,7 @@ def random_uuid(terminal: Terminal, /) -> None:
     "--release-version",
     "-r",
     metavar="RELEASE",
-    help="The release, as 3.9 or 3.9-IV0.  [default: the newest]",
+    help="The release, such as 3.9 or 3.9-IV0.  [default: the newest]",
 )
 @FORM
 def version_mapping(terminal: Terminal, /, release_version: str | None) -> None:

@@ -120,7 +120,7 @@ def _lines(path: str, outer: tuple[str, ...], ctx: click.Context) -> list[_FileA
     except OSError as error:
         raise BadArguments(refusal, ctx, error.strerror or "") from error
     if len(text) > _MAX_FILE_LENGTH or "\0" in text:
-        raise BadArguments(refusal, ctx, "it is too long, or no text")
+        raise BadArguments(refusal, ctx, "it is too long, or not text")
     lines = [_FileArgument(line) for line in text.removesuffix("\n").split("\n")] if text else []
     for line in lines:
         line.paths = paths
@@ -305,7 +305,7 @@ class _Parser:
             for option in self._options.values()
             if option.required and option not in self._given
         }
-        return f"it takes options alone, and needs {', '.join(sorted(needed))}" if needed else ""
+        return f"it takes only options, and needs {', '.join(sorted(needed))}" if needed else ""
 
     def _refuse(self, reason: str, hint: str = "") -> NoReturn:
         raise BadArguments(f"argument {reason}", self._ctx, hint)

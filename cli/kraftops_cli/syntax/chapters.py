@@ -17,7 +17,7 @@ EXIT_CODES = {
         "unregister in Kafka's form)."
     ),
     4: "what was named does not exist (1 in Kafka's form).",
-    5: "nobody answers, or not in time: try again (1 in Kafka's form).",
+    5: "no server answered, or not in time: try again (1 in Kafka's form).",
     6: "a change was sent, and it is not known whether it was made.",
     130: "interrupted.",
     141: "the reader of the output has gone.",

@@ -68,8 +68,8 @@ COMMON_OPTIONS = (
         expose_value=False,
         callback=_set_memory,
         help=(
-            "Memory besides the image, as 512m or 2g; one batch may take a quarter of it.  "
-            "[default: 256m]"
+            "Memory in addition to the image, such as 512m or 2g; one batch may take a quarter of "
+            "it.  [default: 256m]"
         ),
     ),
     click.Option(

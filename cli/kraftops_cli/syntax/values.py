@@ -56,7 +56,7 @@ class JavaInteger(click.ParamType[int]):
             f' (For input string: "{text}")',
             ctx,
         )
-        error.hint = "it is a number, as 102"  # type: ignore[attr-defined]
+        error.hint = "it is a number, such as 102"  # type: ignore[attr-defined]
         raise error
 
 
@@ -91,7 +91,7 @@ class Duration(click.ParamType[int]):
         from kraftops.query.times import parse_time
 
         if not re.fullmatch(r"([0-9]{1,9}(ms|[smhdw]))+", str(value)):
-            self.fail(f"{value!r} is not a time as 90s, 15m or 1d12h", param, ctx)
+            self.fail(f"{value!r} is not a time such as 90s, 15m or 1d12h", param, ctx)
         return -parse_time(str(value), 0)
 
 

@@ -147,7 +147,7 @@ def _room(examination: Examination) -> str | None:
     if _named(examination) and (reason := _untold(examination, "-b or a log directory")):
         return reason
     paths = [directory.path for _, directory in examination.directories]
-    reason = "archives do not tell the room of their disks"
+    reason = "archives do not show the space on their disks"
     return _whole(examination) or (reason if all(map(archive_of, paths)) else None)
 
 

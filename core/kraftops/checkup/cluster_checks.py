@@ -60,7 +60,7 @@ _TEXTS = {
         f"{MIN_ISR} is larger than the number of replicas",
     ),
     Cause.REASSIGNMENT: ("reassignment", "a reassignment is under way"),
-    Cause.OTHER_LEADER: ("other-leader", "other replicas than the preferred ones lead"),
+    Cause.OTHER_LEADER: ("other-leader", "replicas other than the preferred ones lead"),
 }
 """The codes of problems by their causes, and what they are called."""
 
@@ -162,7 +162,7 @@ def _problem_finding(problem: Problem, *, is_note: bool = False, is_old: bool = 
     )
     finding = replace(finding, evidence=tuple(Evidence("topics", topic) for topic in topics[:5]))
     if is_old:
-        cure = "see whether it still is so: this is the end of a stopped node's log"
+        cure = "see whether this is still so: it is the end of a stopped node's log"
         commands = ("kafka-cluster problems -b HOST:PORT",)
         return replace(finding, severity=Severity.NOTE, cure=cure, commands=commands)
     if is_note:  # its replicas need no other place

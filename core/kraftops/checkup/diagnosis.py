@@ -189,7 +189,7 @@ CHECK = (
 )  # fmt: skip
 DOCTOR = Answer(
     (
-        text("verdict", "what is the case, in a line"),
+        text("verdict", "what is wrong, in one line"),
         FINDINGS,
         parts("checks", "what was looked at", CHECK, get="runs"),
     )

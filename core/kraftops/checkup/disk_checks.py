@@ -400,7 +400,7 @@ def transactions(examination: Examination) -> Iterator[Finding]:
                 yield usual_finding(
                     "hanging-transaction",
                     f"{replica.topic}-{replica.partition}: a transaction of producer"
-                    f" {transaction.producer_id} is open since {iso_time(transaction.time)}",
+                    f" {transaction.producer_id} has been open since {iso_time(transaction.time)}",
                     replace(_place(node, replica), offset=transaction.first_offset),
                     topic=replica.topic,
                     partition=replica.partition,

@@ -136,9 +136,9 @@ def rival_servers(copied: Sequence[Node], configured: Sequence[Node]) -> Iterato
             "node-id-twice",
             f"two servers have the node id {node_id}, this one and {owner.metadata_path}{proof}",
             other.metadata.place,
-            "set another node.id in its configuration, and change meta.properties by the command,"
-            f" which refuses where it has partitions of node {node_id}: then keep a copy of the"
-            " directory, and format it anew",
+            "set another node.id in its configuration, and change meta.properties with the "
+            f"command, which refuses if it has partitions of node {node_id}: then keep a copy of "
+            "the directory, and format it again",
             ("kafka-storage rewrite -c server.properties --node-id N",),
         )
 

@@ -72,7 +72,7 @@ DIRECTORY = (
     _bytes("freeBytes?", "directory.volume.free", "free space of its file system", "FREE"),
     _bytes("sizeBytes?", "directory.volume.size", "size of its file system", "SIZE", 2),
     _bytes("elsewhereBytes?", "directory.elsewhere",
-           "what takes room there outside of these log directories", "ELSEWHERE", 3),
+           "what takes up space there outside of these log directories", "ELSEWHERE", 3),
     text("volumeUnknown?", "why nothing is known of its file system; null if something is",
          get="directory.volume_unknown"),
     number("daysLeft?", "days until it is full at the present rate; null if it does not grow",

@@ -151,7 +151,7 @@ class DirectoryUsage:
         if self.volume.free is not None:
             return None
         if archive_of(self.path):
-            return "an archive does not tell the room of the disk that it was packed on"
+            return "an archive does not show the space on the disk that it was packed from"
         return "the broker does not tell it: Kafka does from 3.3 on (KIP-827)"
 
 

@@ -181,7 +181,7 @@ class _Recorder:
         if self._size > (most := self.image.store.budget.memory):
             raise SourceError(
                 f"the records of this history take more than the {most} bytes of the memory budget",
-                hint="a larger --max-memory, or a node further down",
+                hint="give a larger --max-memory, or name a node further down",
             )
 
     @staticmethod

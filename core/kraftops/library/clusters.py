@@ -75,7 +75,7 @@ def cluster(
     """
     for addresses in (bootstrap_server, controllers):
         if not isinstance(addresses, str | None):
-            raise UsageError(f"{addresses!r} is not a text as HOST:PORT,HOST:PORT")
+            raise UsageError(f"{addresses!r} is not of the form HOST:PORT,HOST:PORT")
     if bootstrap_server is None and controllers is None:
         raise UsageError("no address is named", hint="bootstrap_server= or controllers=")
     settings = Settings() if command_config is None else load_settings(command_config, _ignore)

@@ -79,7 +79,7 @@ def verify(
     from kraftops.storage.verify.release import target_named
 
     if not isinstance(release_version, str | None):  # 4.10 as a number is 4.1
-        raise UsageError(f"release_version is {release_version!r}", "it is a text, as '4.3'")
+        raise UsageError(f"release_version is {release_version!r}", "it is a string, such as '4.3'")
     target = target_named(release_version)
     configs, refused = load_configs([LocalKafka(path) for path in path_texts(config)], target)
     budget = budget_of(os.environ)

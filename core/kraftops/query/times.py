@@ -106,7 +106,7 @@ def _on_last_day(of_day: re.Match[str], end: int) -> int:
 def _refusal(text: str) -> UsageError:
     if words := re.fullmatch(r"(-?[0-9]+) ?(?!mo)([smhdw])[a-z]+", text):  # 2days, 5 min
         return UsageError(f"{text!r} is not a valid time", f"perhaps {words[1]}{words[2]} is meant")
-    hint = "as 2026-11-21T10:00:00Z, 2026-11-21 10:00, 14:02, yesterday 14:02, 2h or -2h"
+    hint = "for example 2026-11-21T10:00:00Z, 2026-11-21 10:00, 14:02, yesterday 14:02, 2h or -2h"
     return UsageError(f"{text!r} is not a valid time", hint=hint)
 
 
@@ -122,6 +122,6 @@ def time_ms(time_: Time, now: int) -> int:
         return parse_time(time_, now)
     # Few commands load the module of datetimes: hence not isinstance.
     if not hasattr(time_, "isoformat"):
-        hint = "a datetime, ms since the epoch, or a text as 14:02 or -2h"
+        hint = "a datetime, ms since the epoch, or a text such as 14:02 or -2h"
         raise UsageError(f"{time_!r} is not a time", hint)
     return parse_time(time_.isoformat(), now)

@@ -94,15 +94,15 @@ class ClusterAccess(ClusterConnections):
                     break
                 if limit.is_over:
                     raise KraftopsError(
-                        "the replicas of partitions change all the time",
+                        "the replicas of partitions keep changing",
                         hint="try again",
                         code="not-in-time",
                     )
         while odd := self._odd_counts(placement):
             if limit.is_over:
                 raise RefusedError(
-                    f"the number of replicas of {odd[0]} is another one than before",
-                    hint="somebody else has changed it: look at the plan again",
+                    f"the number of replicas of {odd[0]} has changed",
+                    hint="someone else has changed it: look at the plan again",
                 )
             time.sleep(PAUSE)
             placement = self.placement()
@@ -282,7 +282,7 @@ class ClusterAccess(ClusterConnections):
             raise RefusedError(
                 f"broker {broker} is down, so its dynamic configuration cannot be changed by a"
                 " broker",
-                hint="-C with the addresses of controllers does it",
+                hint="use -C with the addresses of controllers",
             )
         self.ask_controllers(alter_configs, _BROKER, changes_by_broker)
 

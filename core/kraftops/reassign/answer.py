@@ -91,7 +91,7 @@ OPERATION = (
     text("user?", "user who began or resumed it", get="author.user"),
     text("host?", "host of that process", column=folded("WHO", 3), get="author.host", cell=_who),
     number("pid?", "id of that process", get="author.pid"),
-    boolean("isRunning?", "whether that process exists; null of another host"),
+    boolean("isRunning?", "whether that process exists; null on another host"),
     time("since?", "when it began", column=("SINCE", 4), get="author.since", cell=_since),
     numbers("brokers", "brokers that it is about; none for all"),
     number(
@@ -133,7 +133,7 @@ OPERATION = (
     ),
     number(
         "secondsLeft?",
-        "time left; null while the bytes left do not get fewer",
+        "time left; null while the remaining bytes do not decrease",
         column="TIME LEFT",
         get="amounts.seconds_left",
         cell=_time_left_text,

@@ -217,7 +217,7 @@ class _Run:
         done = access.with_placement(cordon, mark, brokers)
         if done:
             self._report(
-                Event("cordoned", f"no new partitions come to {_ids(done)}", {"brokers": done})
+                Event("cordoned", f"no new partitions go to {_ids(done)}", {"brokers": done})
             )
 
     def _leave(self, placement: Placement, brokers: Sequence[int]) -> bool | None:

@@ -98,7 +98,7 @@ class Mover:
             )
             if rate is not None:
                 raise RefusedError(
-                    f"replication throttles are set already: {others}",
+                    f"replication throttles are already set: {others}",
                     hint="kafka-cluster operations clear-throttles throttles removes them; or leave"
                     " --throttle out",
                 )
@@ -359,7 +359,7 @@ def check_time(access: ClusterAccess) -> None:
     if deadline is not None and deadline.is_over:
         raise KraftopsError(
             f"not done within {deadline.seconds:g} s",
-            hint="run it again: it goes on where the cluster is",
+            hint="run it again: it goes on from the state of the cluster",
             code="not-in-time",
         )
 

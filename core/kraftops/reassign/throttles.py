@@ -194,7 +194,7 @@ def set_directory_rate(
     values = access.broker_configs(placement.part_of((broker,))).get(broker, {})
     if DIRECTORY_RATE in values and not keys_of(values, Part.DIRECTORY_THROTTLE):
         raise RefusedError(
-            f"broker {broker} has a throttle of another already: {DIRECTORY_RATE}",
+            f"broker {broker} already has a throttle of another tool: {DIRECTORY_RATE}",
             hint="leave --throttle out, or remove it by kafka-configs",
         )
     mark = throttle.mark.on(Part.DIRECTORY_THROTTLE)

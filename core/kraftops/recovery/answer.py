@@ -109,7 +109,7 @@ COPY = (
     _NEWEST_RECORD,
     boolean("isNewest", "whether none is newer"),
     number("newestOn", "broker of the newest copy", get="newest.broker"),
-    number("equalUpTo", "offset where it and the newest copy part", column="EQUAL UP TO"),
+    number("equalUpTo", "offset where it and the newest copy diverge", column="EQUAL UP TO"),
     number("lacking", "offsets of the newest copy that it lacks", column=("LACKS", 1)),
     number("own", "offsets that the newest copy lacks: cut once that leads", column=("OWN", 1)),
     text(
@@ -233,7 +233,7 @@ _WORK_STEP = (
     number("nodeId?", "node; null: this or any"),
     text("text", "what to do"),
     text("command?", "command to paste"),
-    text("check?", "what is so once it has worked"),
+    text("check?", "what is true once it has worked"),
 )
 ELECTION = (
     PARTITION,

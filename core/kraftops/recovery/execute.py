@@ -225,7 +225,7 @@ def _roll_back(folder: str, backup: Backup, owner: Owner | None, error: BaseExce
     except OSError as second:
         raise StorageError(
             f"cannot recover: {error}; and then not put back {second.filename}: {second.strerror}",
-            hint="once that is mended, recover --undo puts all back",
+            hint="once that is mended, recover --undo puts everything back",
         ) from None
 
 

@@ -291,7 +291,7 @@ def check_lost(
         "quorum-alive",
         text,
         f"start most of the voters {', '.join(map(str, sorted(voters)))}; kafka-storage verify, "
-        "with a -c for the server.properties of each, tells what keeps one from it, and the "
+        "with a -c for the server.properties of each, shows what keeps one from starting, and the "
         "command that mends it. Only if they must not start again: --force",
     )
 

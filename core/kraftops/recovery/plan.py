@@ -340,7 +340,7 @@ def _next_epoch(logs: Sequence[LogCopy]) -> int:
     """
     highest = max(log.highest_epoch for log in logs)
     if highest >= _LAST_EPOCH:
-        raise RecoveryRefused("last-epoch", f"epoch {highest} is the last that there can be")
+        raise RecoveryRefused("last-epoch", f"epoch {highest} is the highest possible one")
     return min(highest + _UNSEEN_EPOCHS, _LAST_EPOCH)
 
 

@@ -110,8 +110,8 @@ def metadata_findings(
         offset = offset_of(image, notes.first_odd)
         jump = f", by up to {span_text(notes.jump)}" if notes.jump else ""
         text = (
-            f"{_count(notes.odd, 'record')} with a time before that of the record before, or an"
-            f" impossible one{jump}: they count at the time before"
+            f"{_count(notes.odd, 'record')} with a time before that of the previous record, or an "
+            f"impossible one{jump}: they count at the time before"
         )
         place = Place(offset=offset)
         yield _finding(
@@ -190,7 +190,7 @@ def log_findings(
         # The replay of a metadata log has found its gaps; damage makes one, too.
         if log.gaps.count > log.damage.count and log.kind != METADATA:
             text = f"{name}: {_count(log.gaps.count, 'gap')} between batches"
-            text += f", {_count(log.gaps.offsets, 'offset')}; compaction makes them, too"
+            text += f", {_count(log.gaps.offsets, 'offset')}; compaction makes gaps too"
             place = Place(topic=log.topic, partition=log.partition)
             yield _finding(
                 "offset-gaps", Severity.NOTE, text, place, log.command, count=log.gaps.count

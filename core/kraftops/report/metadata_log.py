@@ -178,7 +178,7 @@ def _longest(read: _Read, files: LogFiles, span: Span, progress: Progress | None
         current = _read_after(damage, read.loader.image.empty, files, span, progress)
         if current is not None and current.covered(span.since) > longest.covered(span.since):
             name = os.path.basename(current.plan[0].path)
-            text = f"{damage.text.removesuffix(NOT_READ)}; the timeline begins anew with {name}"
+            text = f"{damage.text.removesuffix(NOT_READ)}; the timeline starts again with {name}"
             found.append(replace(damage, text=text))
             longest = current
     longest.loader.image.log_findings[:0] = found

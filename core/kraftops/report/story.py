@@ -28,7 +28,7 @@ _NONE = "No incident: no broker went away, no controller took over, no topic was
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """The paragraph, the incidents by their begin, and how many are left out."""
+    """The paragraph, the incidents by their beginning, and how many are left out."""
 
     text: str
     incidents: tuple[Incident, ...]

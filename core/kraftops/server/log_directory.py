@@ -82,7 +82,7 @@ class LogDirectory:
 
     Attributes:
         path: as the configuration or the command line has it.
-        is_metadata: whether the metadata log belongs into it.
+        is_metadata: whether the metadata log belongs in it.
         meta: its meta.properties; without, it is not formatted, or the file has a *problem*.
         problem: why its meta.properties cannot be used.
         is_opaque: whether not even keys and values of that file can be read.

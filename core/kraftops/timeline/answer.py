@@ -138,5 +138,12 @@ INCIDENT: tuple[Field, ...] = (
     number("lastOffset", "offset of the last record"),
 )  # fmt: skip
 INCIDENTS = Answer(
-    (parts("incidents", "the incidents by their begin", INCIDENT, get=lambda incidents: incidents),)
+    (
+        parts(
+            "incidents",
+            "the incidents by their start",
+            INCIDENT,
+            get=lambda incidents: incidents,
+        ),
+    )
 )

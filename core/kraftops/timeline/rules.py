@@ -114,8 +114,8 @@ RULES = (
     Rule(
         "crashed",
         "ended without a controlled shutdown, and was started again",
-        "It was fenced without having asked to stop, and came back with another broker epoch: a new"
-        " process registers anew",
+        "It was fenced without having asked to stop, and came back with another broker epoch, as a "
+        "new process does",
         lambda incident: bool(incident.falls and incident.registered and not incident.away),
     ),
     Rule(

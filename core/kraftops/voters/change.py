@@ -273,7 +273,7 @@ class VoterChanges:
 
         self._change(lambda connection: remove_voter(connection, node, directory_id), is_done)
         self.report(
-            Event("removed", f"controller {node} does not vote any more: {_directory(voter)}",
+            Event("removed", f"controller {node} no longer votes: {_directory(voter)}",
                   {"id": node})
         )  # fmt: skip
 

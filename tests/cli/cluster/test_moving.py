@@ -170,7 +170,7 @@ def test_nobody_can_be_asked_without_a_terminal(monkeypatch: pytest.MonkeyPatch)
 
     work = Work(Terminal("t"), AccessOptions(yes=True), ClusterAccess(None))
     work.confirm("1", "go on")
-    with pytest.raises(RefusedError, match="nobody can be asked here whether to go on"):
+    with pytest.raises(RefusedError, match="there is no terminal to ask whether to go on"):
         replace(work, options=AccessOptions()).confirm("1", "go on")
 
 

@@ -92,7 +92,7 @@ def test_archive_has_the_sizes_of_its_directories(full: Path, kind: str) -> None
     directory = packed["directories"][0]
     assert (done.code, directory["freeBytes"], directory["daysLeft"]) == (0, None, None)
     assert directory["volumeUnknown"] == (
-        "an archive does not tell the room of the disk that it was packed on"
+        "an archive does not show the space on the disk that it was packed from"
     )
     assert in_directory["directories"][0]["volumeUnknown"] is None
     place = f"{kind}!/var/lib/kafka"
@@ -169,7 +169,7 @@ def test_table_without_rates_names_the_command_that_counts(full: Path) -> None:
     done = disk(str(full))
 
     (note,) = done.errors
-    assert note.startswith("kraftops: note: no rate is known: a rate takes an hour")
+    assert note.startswith("kraftops: note: no rate is known: it takes an hour")
     assert f"; kraftops dump-log summary {full} --since -2h --sort bytes counts" in note
     assert disk(str(full), "--format", "json").errors == []
     for created in full.glob("*/partition.metadata"):

@@ -215,7 +215,7 @@ def test_voter_alone_does_not_tell_whether_a_majority_is_left(tmp_path: Path) ->
     first, *_, last = done.text.splitlines()
     assert done.code == 0
     assert first.startswith("nothing is wrong with node 1 (voters 2 and 3 not given): ")
-    unknown = "without -c for voters 2 and 3, whether a majority is left cannot be said"
+    unknown = "without -c for voters 2 and 3, it cannot be said whether a majority is left"
     assert f"cluster (one node is named; {unknown})" in last
 
 

@@ -81,7 +81,7 @@ def test_voter_alone_does_not_tell_whether_a_majority_is_left(tmp_path: Path) ->
     done = verify(node)
 
     assert (done.code, done.text.count("node 1 would start")) == (0, 1)
-    unknown = "without -c for voters 2 and 3, whether a majority is left cannot be said"
+    unknown = "without -c for voters 2 and 3, it cannot be said whether a majority is left"
     assert done.errors[-1] == unknown
 
 

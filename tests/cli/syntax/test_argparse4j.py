@@ -412,7 +412,7 @@ def test_empty_argument_is_one() -> None:
         ("format --stand-alone", "perhaps --standalone is meant; kafka-storage format --help"),
         ("format --dryrun", "perhaps --dry-run is meant; kafka-storage format --help"),
         ("fo --xyz", "kafka-storage format --help"),
-        ("info x", "it takes options alone, and needs --config/-c; kafka-storage info --help"),
+        ("info x", "it takes only options, and needs --config/-c; kafka-storage info --help"),
         ("format -t -c", "-t=VALUE takes any value; kafka-storage format --help"),
         (
             "format --clus --config x",
@@ -562,9 +562,9 @@ TIP = "checking trailing white spaces or new lines in @file may help; "
         (
             ["info", "@nul"],
             "Could not read arguments from file 'nul'",
-            "it is too long, or no text; ",
+            "it is too long, or not text; ",
         ),
-        (["@long"], "Could not read arguments from file 'long'", "it is too long, or no text; "),
+        (["@long"], "Could not read arguments from file 'long'", "it is too long, or not text; "),
         (["format", "@wider"], "more than 100000 arguments in files", ""),
         (["@one line"], f"invalid choice: 'info -c x' {CHOICES}", f"perhaps info is meant; {TIP}"),
         (["@blank"], "unrecognized arguments: ' -c x'", TIP),
@@ -572,7 +572,7 @@ TIP = "checking trailing white spaces or new lines in @file may help; "
         (["info", "--", "@config"], "unrecognized arguments: '-c x'", TIP),
         (["info", "--unheard", "@bad"], "unrecognized arguments: '--unheard'", ""),
         (["@info", "x"], "unrecognized arguments: 'x'", ""),
-        (["info", "x", "@nosuch"], "unrecognized arguments: 'x @nosuch'", "it takes options"),
+        (["info", "x", "@nosuch"], "unrecognized arguments: 'x @nosuch'", "it takes only options"),
         (["info", "@dash"], "unrecognized arguments: '-c'", TIP),
         (["info", "-c", "@empty"], "argument --config/-c: expected one argument", ""),
         (

@@ -145,7 +145,7 @@ def test_whole_partitions_and_all_checks_but_of_room_are_done_with_an_archive(
     diagnosis = doctor(CLUSTER, deep=True)
 
     reasons = {run.check.name: (str(run.status), run.reason or "") for run in diagnosis.runs}
-    assert reasons["room"] == ("skipped", "archives do not tell the room of their disks")
+    assert reasons["room"] == ("skipped", "archives do not show the space on their disks")
     for name in ("partitions", "retention", "transactions"):
         assert reasons[name] == ("done", "")
     directories = sorted((tmp_path / "cluster").glob("node-*/data"))

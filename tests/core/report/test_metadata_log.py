@@ -146,7 +146,7 @@ def test_a_log_with_early_damage_is_told_from_a_later_snapshot_on(tmp_path: Path
     assert len(found.image.topics) == 60
     (damage,) = found.image.log_findings
     assert damage.text == (
-        "the checksum of a batch is wrong; the timeline begins anew with"
+        "the checksum of a batch is wrong; the timeline starts again with"
         " 00000000000000000010-0000000001.checkpoint"
     )
 

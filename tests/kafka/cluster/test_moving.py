@@ -134,7 +134,7 @@ def test_throttles_of_others_are_refused(live: Cluster) -> None:
     change_broker(live, 102, rate, 1, None)
 
     assert done.code == 3
-    assert "throttles are set already: broker 102" in done.err
+    assert "throttles are already set: broker 102" in done.err
     placement(live)
 
 

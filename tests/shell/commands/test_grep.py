@@ -47,7 +47,7 @@ def test_grep_without_match_fails(shell: Shell, words: list[str], err: list[str]
     ("pattern", "refusal"),
     [
         (r"(a)\1", r"\1 is not known, at character 5 of it"),
-        ("(?=a)", "only groups as (…) and (?:…) are known, and (?i) before everything, at"),
+        ("(?=a)", "the only groups are (…) and (?:…), and (?i) at the beginning, at"),
         (r"\ba", r"\b is not known, at character 2 of it"),
     ],
 )

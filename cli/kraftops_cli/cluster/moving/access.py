@@ -89,7 +89,7 @@ class Work:
             return
         if not can_ask():
             raise RefusedError(
-                f"nobody can be asked here whether to {action}",
+                f"there is no terminal to ask whether to {action}",
                 hint="--yes agrees to it",
                 code="not-confirmed",
             )

@@ -48,7 +48,7 @@ class RepairOptions(NewPlanOptions):
     elect_unclean: tuple[str, ...] = option(
         "--elect-unclean TOPIC-N,...",
         multiple=True,
-        help="Partitions without a leader for which a replica may lead that lacks records.",
+        help="Leaderless partitions that a replica which lacks records may lead.",
     )
     disks: tuple[str, ...] = option(
         "--from DIR|ARCHIVE",

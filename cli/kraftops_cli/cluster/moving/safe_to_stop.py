@@ -156,7 +156,7 @@ DANGER = (
     ),
     boolean(
         "isMinIsrAssumed",
-        "whether it could not be seen, and is taken to be 1",
+        "whether it is unknown, and assumed to be 1",
         get="min_isr.is_assumed",
     ),
     boolean("isSingleReplica", "whether it has only one replica"),

@@ -121,7 +121,7 @@ def _settings(before: BrokerDescription | None, after: BrokerDescription) -> Cha
     was, now = before and before.settings, after.settings
     if not was or not now or was.is_leaving is now.is_leaving:
         return None
-    return "warning", "leaving" if now.is_leaving else "not leaving any more"
+    return "warning", "leaving" if now.is_leaving else "no longer leaving"
 
 
 def _brokers(ids: Sequence[int]) -> str:

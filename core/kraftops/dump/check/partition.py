@@ -479,7 +479,7 @@ class _PartitionLook:
             first = 1 + max(end for _, end in spans)
         evidence = Evidence(self._files.path, f"the local log starts at {start}")
         for span in uncovered((first, start - 1), spans):
-            reason = "neither a remote segment has them, nor the local log"
+            reason = "neither a remote segment nor the local log has them"
             self._lose("remote-gap", span, reason, evidence)
 
     def _check_checkpoints(self, epochs: EpochCheck, start: int, end: int) -> None:
@@ -532,7 +532,7 @@ class _PartitionLook:
             content = {} if is_usual else content_of(file)
         if "damage" in content:
             # `PartitionMetadataReadBuffer` splits lines at their colons, and takes any words.
-            effect = "a broker stops" if topic_id is None else "a broker reads the id all the same"
+            effect = "a broker stops" if topic_id is None else "a broker still reads the id"
             severity = Severity.RISK if topic_id is None else Severity.NOTE
             self._findings.add("bad-topic-id", path, f"{content['damage']}; {effect}", severity)
             return
@@ -583,6 +583,6 @@ def _unless_known(
     code: str, text: str, place: Place, evidence: tuple[Evidence, ...] = ()
 ) -> Finding:
     """Return a possible loss: only the settings of the topic tell whether it is one."""
-    cure = "check it with the __cluster_metadata-0 of this cluster, which tells"
+    cure = "check it together with the __cluster_metadata-0 of this cluster, which decides it"
     finding = note_finding(code, text, place, cure)
     return replace(finding, evidence=evidence, is_possible=True)

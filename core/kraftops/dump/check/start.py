@@ -422,6 +422,6 @@ def damaged_checkpoint(checkpoint: load_plan.DamagedCheckpoint, directory: str) 
         Severity.NOTE if is_note else Severity.STOPS,
         f"a start cannot read it: {checkpoint.reason}",
         Place(directory=directory, file=path),
-        cure="remove it: a server finds out what it says",
+        cure="remove it: a server works out its content again",
     )
     return unless_forbidden(with_cure(finding, path), path)

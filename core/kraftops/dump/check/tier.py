@@ -183,7 +183,7 @@ class TierCheck:
                     reason = "it was deleted, by the remote log metadata"
                     self._findings.add("remote-left", path, reason)
             elif not segment.is_live and _is_replaced(segment, remote):
-                reason = "its copy was not finished, and made again"
+                reason = "its copy was not finished, and was made again"
                 self._findings.add("remote-left", path, reason, Severity.NOTE)
 
     def _incomplete(self) -> None:

@@ -192,7 +192,7 @@ _TRANSACTIONS = (
     number("committed", "ended by a commit"),
     number("aborted", "ended by an abort"),
     OPEN,
-    part("durationMs", "from begin to marker", _DURATION, get="known_durations"),
+    part("durationMs", "from its beginning to its marker", _DURATION, get="known_durations"),
 )
 PRODUCER = (
     _amount("producerId", "its id", get=_FIRST, column="PRODUCER"),
@@ -232,7 +232,7 @@ _LARGEST = (
     parts("batches", "batches", LARGEST_BATCH),
 )
 KEY = (
-    text("key", "the key, or its begin", column=folded("HOTTEST KEYS"), cell=_key_text),
+    text("key", "the key, or its beginning", column=folded("HOTTEST KEYS"), cell=_key_text),
     text("keyEncoding?", "how the key is written", values=[BASE64]),
     number("keySize", "bytes of the whole key"),
     _amount("records", "its records", column="RECORDS"),
@@ -299,7 +299,7 @@ TRANSACTIONAL_ID = (
     _amount("partitionCount", "in all", get=_second("partition_count"), column=("PARTITIONS", 1)),
     parts("partitions", "the first ones", _PARTITIONS, get=_second("topics")),
     *_moment("updated", "last update", _second("updated"), column=("UPDATED", 3)),
-    *_moment("started", "begin of the last transaction", _second("begin")),
+    *_moment("started", "beginning of the last transaction", _second("begin")),
 )
 _IDS = (
     number("count", "their number", get=lambda counts: len(counts.live())),

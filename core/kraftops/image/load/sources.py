@@ -104,7 +104,7 @@ def read_plans(files: LogFiles, limits: Limits) -> Iterator[tuple[list[SourceFil
         findings.append(
             log_finding(
                 BAD_SNAPSHOT,
-                "the snapshot is not whole: passed over",
+                "the snapshot is incomplete: it is skipped",
                 Place(file=snapshot.path),
             )
         )

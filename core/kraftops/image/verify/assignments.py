@@ -294,7 +294,7 @@ def with_known_id(
         place.path, place.topic or "", place.partition, FolderKind.CURRENT
     )
     if is_short(partition, directory):
-        text = f"{finding.text}, and it has not all that it had"
+        text = f"{finding.text}, and it no longer has all that it had"
         return replace(finding, text=text, cure=f"leave it, and {PUT_BACK}")
     lines = "version: 0", f"topic_id: {to_text(topic_id)}"
     cure = f"write its partition.metadata of two lines: {' and '.join(lines)}"
@@ -316,7 +316,7 @@ def with_known_id(
     others = [other.java_path for *_, other in copies if other is not directory]
     commands = [aside_command(other, place.partition_name) for other in others]
     if others:
-        cure = f"move the other directory of it away, which has no more records, and {cure}"
+        cure = f"move its other directory away, which has no more records, and {cure}"
     return replace(
         finding,
         cure=cure,

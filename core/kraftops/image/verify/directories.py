@@ -20,7 +20,7 @@ from kraftops.server.partition_data import partition_data_of
 from kraftops.uuids import is_reserved, to_text
 
 _SET_ASIDE = {
-    FolderKind.STRAY: "set aside as a stray already",
+    FolderKind.STRAY: "already set aside as a stray",
     FolderKind.DELETED: "about to be deleted",
 }
 

@@ -215,7 +215,7 @@ def _exchanged_disks(mistakes: Sequence[Mistake]) -> Iterator[Finding]:
             cure += "; if only the meta.properties were exchanged, exchange these"
         nodes = named("node", sorted({mistake.node.config.node_id for mistake in exchanged}))
         problem = f"the disks of {nodes} are exchanged: {', '.join(sides)}"
-        yield stop_finding(OTHER_NODE_ID, problem, Place(), f"{cure}; nothing is to be rewritten")
+        yield stop_finding(OTHER_NODE_ID, problem, Place(), f"{cure}; rewrite nothing")
 
 
 def _exchanged_files(
@@ -258,7 +258,7 @@ def _other_file(
         OTHER_NODE_ID,
         f"its meta.properties is that of node {claimed}, its content that of node {owner}",
         directory.place,
-        "do not change the configuration, nor move the directory: write the right file",
+        "do not change the configuration or move the directory: write the right file",
         (write_command(directory.meta_path, lines),),
     )
 

@@ -34,7 +34,7 @@ from kraftops.storage.logdirs.node import read_node
 EMPTY_VOTER, METADATA_LOST = "empty-voter", "metadata-lost"
 _JOIN = (
     "let this node join with --no-initial-controllers, and once it runs, "
-    "kafka-cluster controllers add; --force begins anew without them"
+    "kafka-cluster controllers add; --force starts over without them"
 )
 
 

@@ -117,7 +117,7 @@ def _deviation(offset: int, odd: _Replica, usual: _Replica, *, is_present: bool)
     position = odd.batch.position if odd.batch and is_present else None
     reason = f"{odd.source} has {here}, where the others have {there}"
     place = Place(file=odd.path, position=position, offset=first)
-    return log_finding(REPLICA, reason, place, "remove it: it is fetched anew")
+    return log_finding(REPLICA, reason, place, "remove it: it is fetched again")
 
 
 def _disagreement(offset: int, present: Sequence[_Replica], absent: Sequence[_Replica]) -> Finding:

@@ -42,7 +42,7 @@ def verify(image: MetadataImage) -> Iterator[Finding]:
     if any(finding.code == LATE_START for finding in image.log_findings):
         return
     if image.metadata_version is None:
-        yield log_finding(STATE, "there is no metadata.version: no server takes this state")
+        yield log_finding(STATE, "there is no metadata.version: no server accepts this state")
     yield from feature_findings(image, releases()[-1])
     yield from _unwritable(image)
     yield from _topics(image)
@@ -225,7 +225,10 @@ def _problems(state: PartitionState, directories: Mapping[int, Sequence[bytes]])
         if directory == LOST_DIRECTORY and broker in in_sync:
             yield f"broker {broker} is in its ISR, and the directory there is lost"
         elif registered and directory not in registered and not is_reserved(directory):
-            yield f"it is in directory {to_text(directory)} of broker {broker}, which has no such"
+            yield (
+                f"it is in directory {to_text(directory)} of broker {broker}, "
+                "which has no such directory"
+            )
 
 
 def _leader_problems(

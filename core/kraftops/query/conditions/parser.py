@@ -16,7 +16,7 @@ _TOKEN = re.compile(
 _PART = re.compile(rf"{syntax.WORD}|{_TEXT}")
 _BLANKS = re.compile(r"\s*")
 _MAX_DEPTH = 64  # far below Python's limit of recursion, far above what people write
-_EXAMPLE = "as value.leader = 3, type in ('TOPIC_RECORD'), headers.trace ~ '^a'"
+_EXAMPLE = "for example value.leader = 3, type in ('TOPIC_RECORD'), headers.trace ~ '^a'"
 
 
 class _Token(NamedTuple):
@@ -174,7 +174,7 @@ class _Parser:
             raise refusal(
                 self._text,
                 sign.start,
-                "a list can only be compared by = and !=",
+                "a list can only be compared with = and !=",
                 "as in replicas = [1, 2]",
             )
         self.expect("[")

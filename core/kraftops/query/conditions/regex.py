@@ -287,9 +287,7 @@ class _Compiler:
 
     def _group(self, depth: int) -> list[Step]:
         if self._peek() == "?" and not self._has("?:"):
-            raise self._refusal(
-                "only groups as (…) and (?:…) are known, and (?i) before everything"
-            )
+            raise self._refusal("the only groups are (…) and (?:…), and (?i) at the beginning")
         steps = self._alternatives(depth + 1)
         if not self._has(")"):
             raise self._refusal("`(` without `)`")

@@ -113,7 +113,7 @@ class _Check:
         if not common - {LIST, OBJECT}:
             hint = None
             if LIST in first_type.kinds | second_type.kinds:
-                hint = "a list has a length, len(…), items, as NAME.0, and is asked by 1 in …"
+                hint = "a list has a length, len(…), items (NAME.0), and is tested with 1 in …"
             raise self._refusal(index, f"{self._shown(first)}, and {self._shown(second)}", hint)
         for of_names, value in ((first_type, second), (second_type, first)):
             if (
@@ -128,7 +128,7 @@ class _Check:
         text = str(literal.value)
         if text not in values and not text.startswith(UNKNOWN):
             hint = _nearest(text, values)
-            raise self._refusal(literal.index, f"{text!r} is none of the values", hint)
+            raise self._refusal(literal.index, f"{text!r} is not one of the values", hint)
 
     def _time(self, operand: syntax.Operand) -> syntax.Operand:
         """Return an operand that is compared with a time, in ms since the epoch."""

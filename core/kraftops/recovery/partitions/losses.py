@@ -24,7 +24,7 @@ from kraftops.server.loader.load_plan import HIGH_WATERMARK, FolderKind
 MEANINGS = {
     "__consumer_offsets": "consumer groups go back to older offsets, and read records again",
     "__transaction_state": "the outcomes of transactions are forgotten: they stay open, or end "
-    "otherwise",
+    "differently",
 }
 """What the loss of records of an internal topic means."""
 

@@ -20,9 +20,9 @@ _SHOW_SECONDS = 0.2  # a bar that moves; each look asks the JVM
 _LOOK_SECONDS = 0.5  # short beside the patience, which is in seconds
 _LONGER = "--conf spark.kraftops.workerSeconds=N waits longer"
 _NO_WORKER_HINT = (
-    f"has it workers with the spark.executor.memory and cores that are asked for? {_LONGER}"
+    f"does it have workers with the requested spark.executor.memory and cores? {_LONGER}"
 )
-_LOST_HINT = f"are its workers lost, or busy for others? {_LONGER}"
+_LOST_HINT = f"are its workers lost, or busy with other jobs? {_LONGER}"
 
 
 class JobProgress(NamedTuple):

@@ -61,7 +61,7 @@ def stream_options(options: Mapping[str, str], source: SourceOptions) -> StreamO
         )
     if TRANSACTION_STATE in source.columns:
         raise UsageError(
-            "transactionState is of spark.read: a stream has rows before their markers",
+            "transactionState is for spark.read: a stream has rows before their markers",
             hint="isolationLevel=read_committed waits for them",
         )
     if source.pushdown:
@@ -97,7 +97,7 @@ def _max_bytes(text: str | None) -> int | None:
         return None
     size = size_of(text.strip().lower().removesuffix("b"))  # 64mb is a size of Spark's, too
     if not size:
-        raise UsageError(f"maxBytesPerTrigger is a number of bytes, as 64m, not {text!r}")
+        raise UsageError(f"maxBytesPerTrigger is a number of bytes, such as 64m, not {text!r}")
     if not HAS_LIMITS:
         import pyspark
 

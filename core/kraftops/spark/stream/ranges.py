@@ -61,7 +61,7 @@ def unread(log: StreamLog, start: End, end: End, on_loss: OnLoss, look: Look | N
         raise UsageError(
             f"{log.name}: its end has gone back from offset {start.mark.offset} to"
             f" {end.mark.offset}",
-            hint="start the query again when the high watermark is written anew",
+            hint="start the query again once the high watermark has been written again",
         )
     return UnreadLog(log, start.mark, [])
 

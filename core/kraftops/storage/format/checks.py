@@ -97,7 +97,7 @@ def _check_empty(target: Target, *, force: bool) -> None:
     if data and not force:
         raise StorageError(
             f"{path} is not formatted, but holds data: {data}",
-            hint="if its meta.properties was lost, restore it, or write it anew with --force, "
+            hint="if its meta.properties was lost, restore it, or write a new one with --force, "
             "which keeps the data",
             code="holds-data",
         )

@@ -157,12 +157,12 @@ def _quorum_conflicts(
         if voter.node_id in changed.values():
             problem = f"the voters in {config.metadata_log_dir} name node {voter.node_id}"
             yield Conflict(
-                problem, "remove that voter from the quorum, and let this node join anew"
+                problem, "remove that voter from the quorum, and let this node join again"
             )
     for broker, identities in content.directories.items():
         if broker in changed.values() and not changed.keys().isdisjoint(identities):
             problem = f"the cluster has registered these directories for broker {broker}"
-            hint = "it refuses them of another broker, which does not have their partitions"
+            hint = "it refuses them from another broker, which does not have their partitions"
             yield Conflict(problem, hint, is_proof=True)
 
 

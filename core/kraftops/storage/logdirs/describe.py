@@ -67,7 +67,7 @@ DIRECTORY = (
     ),
     boolean(
         "isMetadata",
-        "whether the metadata log belongs into it",
+        "whether the metadata log belongs in it",
         column="ROLE",
         cell=lambda directory: "metadata" if directory.is_metadata else "data",
     ),

@@ -37,13 +37,13 @@ def right_path(config: ServerConfig, path: str) -> str | None:
     Directories beside it, or below the configuration, count if they are of this node.
     """
     if config.given.keys().isdisjoint(("log.dirs", "log.dir")):
-        return f"set log.dirs in {config.path}: without it, Kafka's default counts"
+        return f"set log.dirs in {config.path}: without it, Kafka's default applies"
     folder = os.path.dirname(os.path.abspath(config.path))
     if not os.path.isabs(path) and _is_of(os.path.join(folder, path), config.node_id):
         return RELATIVE
     near = nearest_path(path)
     if near and near not in config.log_dirs and _is_of(near, config.node_id):
-        return f"is it {near}, which is of node {config.node_id}?"
+        return f"is it {near}, which belongs to node {config.node_id}?"
     return None
 
 
@@ -103,8 +103,8 @@ def _cluster_hint(present: str, requested: str) -> str:
                 f"both are texts of the same 16 bytes: format with {cluster_id_argument(present)}"
             )
     return (
-        f"if the data is wanted, format with {cluster_id_argument(present)}; if it is the other "
-        "cluster's all the same, see kafka-storage rewrite --cluster-id; if it is not wanted, "
+        f"if the data is wanted, format with {cluster_id_argument(present)}; if it does belong to "
+        "the other cluster, see kafka-storage rewrite --cluster-id; if it is not wanted, "
         "empty the directory"
     )
 

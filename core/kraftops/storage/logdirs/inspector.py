@@ -28,7 +28,7 @@ LEGACY_PROBLEM = (
 )
 
 
-FORMAT_ANEW = f"remove meta.properties and {METADATA_PARTITION}, and kafka-storage format anew"
+FORMAT_ANEW = f"remove meta.properties and {METADATA_PARTITION}, and run kafka-storage format again"
 """Cure of a metadata directory that no server has written to."""
 
 

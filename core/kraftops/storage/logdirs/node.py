@@ -193,4 +193,4 @@ def voters_not_given(nodes: Sequence[Node]) -> list[int]:
 
 def majority_unknown(voters: Iterable[int]) -> str:
     """Return what cannot be said without the voters that were not given."""
-    return f"without -c for {named('voter', voters)}, whether a majority is left cannot be said"
+    return f"without -c for {named('voter', voters)}, it cannot be said whether a majority is left"

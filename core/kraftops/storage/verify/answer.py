@@ -105,7 +105,7 @@ VERIFY = Answer(
     (
         boolean(
             "isSound",
-            "whether there is no finding but notes",
+            "whether there are no findings but notes",
             get=lambda answered: not any(finding.is_severe for finding in answered.findings),
         ),
         parts("nodes", "nodes, in the order of the options", NODE),

@@ -90,8 +90,8 @@ def _quorum_obstacle(node: Node, nodes: Sequence[Node]) -> str | None:
         return (
             f"do not format it yet: {newest.metadata_path} has the voters "
             f"{voters_text(newest.voters)}, and the static ones of {config.path} would elect a "
-            "leader without its records; first set controller.quorum.bootstrap.servers in the "
-            f"place of controller.quorum.voters in {config.path}"
+            "leader without its records; first set controller.quorum.bootstrap.servers instead of "
+            f"controller.quorum.voters in {config.path}"
         )
     if len(quorum.sound) >= quorum.majority:
         return None
@@ -119,7 +119,7 @@ def identity_obstacle(node: Node, nodes: Sequence[Node]) -> Cure | None:
         return None
     quorum = quorum_of(nodes)
     if quorum and node.config.node_id not in quorum.voters:
-        static = "controller.quorum.bootstrap.servers in the place of controller.quorum.voters"
+        static = "controller.quorum.bootstrap.servers instead of controller.quorum.voters"
         change = f"set {static} in {node.config.path}, " if node.config.voters else ""
         return Cure(
             f"do not write it: {quorum.newest.metadata_path} goes on with the voters "

@@ -79,7 +79,7 @@ def lone_log_findings(folder: str) -> Iterator[Finding]:
     if outcome.restarted_at:
         text = (
             f"the log ends at offset {outcome.log.end_offset}, before its newest snapshot, which "
-            f"ends at {outcome.end_offset}: a start begins anew from there"
+            f"ends at {outcome.end_offset}: a start begins again from there"
         )
         yield note_finding("missing-end", text, Place(file=folder))
     yield from _lost_end(None, folder, outcome)
@@ -176,7 +176,7 @@ def _start_without_records(node: Node, *, is_empty: bool) -> tuple[Severity, Cur
         consequence = "this voter alone goes on without these records"
         if is_empty:
             consequence = (
-                "a quorum of this voter alone begins anew, and brokers set their partitions aside"
+                "a quorum of this voter alone starts over, and brokers set their partitions aside"
             )
         return Severity.LOSS, cure, consequence
     if node.is_controller:

@@ -141,7 +141,7 @@ def _voters(
     problem = f"hosts of voters do not resolve: {_unresolved(hosts.values(), failures)}"
     if reached > len(hosts) // 2:
         return note_finding("unresolved-voter", problem, Place(file=path), *cure)
-    problem += f"; of {len(hosts)} voters {reached} can be reached, which is no majority"
+    problem += f"; of {len(hosts)} voters {reached} can be reached, which is not a majority"
     return stop_finding("unresolved-voter", problem, Place(file=path), *cure)
 
 
@@ -156,7 +156,7 @@ def _bootstrap_servers(node: Node, failures: Failures) -> Iterator[Finding]:
     if votes or any(host not in failures for host in hosts):
         yield note_finding("unresolved-bootstrap-server", problem, place, _DNS)
     else:
-        problem += "; it would look for the leader for ever"
+        problem += "; it would look for the leader forever"
         yield stop_finding("unresolved-bootstrap-server", problem, place, _DNS)
 
 

@@ -144,7 +144,7 @@ def damage_finding(node: Node, damage: Damage) -> Finding:
         return stop_finding("damage", damage.reason, Place(file=damage.path), *_recover(node))
     problem = f"{damage.reason}; a server drops the log from there up to offset {damage.lost}"
     if node.is_only_voter:
-        cure = f"{_recover(node).text}, or start the server all the same, without these records"
+        cure = f"{_recover(node).text}, or start the server anyway, without these records"
         return Finding("damage", Severity.LOSS, problem, Place(file=damage.path), cure)
     cure = "leave it: the server fetches the rest from the other controllers"
     return note_finding("damage", problem, Place(file=damage.path), cure)
@@ -239,8 +239,8 @@ def _quorum(node: Node) -> Iterator[Finding]:
         )
     elif voters and not own and is_alone:
         problem = (
-            f"this node is none of its voters {voters_text(voters)}, and controller.quorum."
-            "bootstrap.servers names no other controller: it would wait for ever"
+            f"this node is not one of its voters {voters_text(voters)}, and controller.quorum."
+            "bootstrap.servers names no other controller: it would wait forever"
         )
         cure = f"name the controllers that it is to join there, in {config.path}"
         yield stop_finding("not-a-voter", problem, Place(directory=path), cure)
@@ -252,8 +252,8 @@ def _quorum(node: Node) -> Iterator[Finding]:
         if node.log.is_used:
             cure = "set controller.quorum.voters as it was when this log was written"
         problem = (
-            "it has no voters, and controller.quorum.bootstrap.servers names no other "
-            "controller: it would wait for ever"
+            "it has no voters, and controller.quorum.bootstrap.servers names no other controller: "
+            "it would wait forever"
         )
         cure = f"{cure}; or name the controllers that it is to join there, in {config.path}"
         yield stop_finding("no-voters", problem, Place(directory=path), cure)

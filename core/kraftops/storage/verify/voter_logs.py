@@ -205,8 +205,8 @@ class Quorum:
                     f"{_listed(rivals)} could elect a leader without the records of "
                     f"{self.newest.metadata_path}, whose voters are {_listed(self.voters)}",
                     node.metadata.place,
-                    cure="do not start it; set controller.quorum.bootstrap.servers in the place of "
-                    f"controller.quorum.voters in {node.config.path}, then format it anew with -N",
+                    cure="do not start it; set controller.quorum.bootstrap.servers instead of "
+                    f"controller.quorum.voters in {node.config.path}, then format it again with -N",
                 )
 
     @property

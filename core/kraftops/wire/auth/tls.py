@@ -137,7 +137,7 @@ def _refuse_expired(pem: bytes, subject: str) -> None:
     if end < datetime.now(UTC):
         raise ConfigError(
             f"{subject}: the certificate has expired: it was valid until {end:%Y-%m-%d %H:%M} UTC",
-            hint="servers refuse it: have it signed anew",
+            hint="servers refuse it: have it renewed",
         )
 
 

@@ -202,7 +202,7 @@ def _resolved(address: Address, deadline: Deadline) -> _SocketAddresses:
     try:
         return lookup.result()
     except (OSError, UnicodeError) as error:
-        reason = getattr(error, "strerror", None) or "no name of a host"
+        reason = getattr(error, "strerror", None) or "not the name of a host"
         raise WireError.at(address, f"cannot resolve its name: {reason}", hint) from error
 
 

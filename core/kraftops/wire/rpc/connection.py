@@ -236,9 +236,9 @@ class Connection:
     def _too_old(self, releases: str) -> WireError:
         return WireError.at(
             self.address,
-            f"no KRaft node of Kafka 3.3 or later: its APIs are those of {releases}"
+            f"not a KRaft node of Kafka 3.3 or later: its APIs are those of {releases}"
             " (with ZooKeeper, or before KRaft was ready)",
-            hint="the tools of that release fit it",
+            hint="use the tools of that release",
             code="not-supported",
         )
 

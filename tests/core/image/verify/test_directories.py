@@ -69,7 +69,7 @@ def test_partitions_where_they_belong_are_no_strays(tmp_path: Path, image: Metad
         (("gone-0", OTHER), None, f"there is no topic gone with the id {to_text(OTHER)}"),
         (("gone-0", TOPIC), 0, f"its topic id {to_text(TOPIC)} is that of orders"),
         (("orders-0", None), None, "it has no topic id"),
-        ((f"orders-0.{'a' * 32}-stray", TOPIC), None, "set aside as a stray already"),
+        ((f"orders-0.{'a' * 32}-stray", TOPIC), None, "already set aside as a stray"),
         ((f"orders-0.{'a' * 32}-delete", TOPIC), None, "about to be deleted"),
         ((f"orders-9.{'a' * 32}-future", TOPIC), 0, "the topic orders has no partition 9"),
     ],

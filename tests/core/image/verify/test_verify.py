@@ -109,7 +109,7 @@ def test_sound_partitions_are_not_found(tmp_path: Path) -> None:
         ),
         (
             {"directories": [DIRECTORIES[2], DIRECTORIES[2]]},
-            "it is in directory AAAAQAAAAAAAAAAAAAAAAA of broker 1, which has no such",
+            "it is in directory AAAAQAAAAAAAAAAAAAAAAA of broker 1, which has no such directory",
         ),
         (
             {"directories": [DIRECTORIES[1], uuid(2)]},
@@ -181,7 +181,7 @@ def test_snapshot_without_metadata_version_is_found(tmp_path: Path) -> None:
     write_log(tmp_path, {}, {(4, 1): snapshot_bytes(bytes(LogBatch(1, [topic()])), end=2)})
 
     assert told(list(verify(load(tmp_path)))) == [
-        (None, "there is no metadata.version: no server takes this state")
+        (None, "there is no metadata.version: no server accepts this state")
     ]
 
 

@@ -94,7 +94,7 @@ def test_texts_stand_for_conditions(text: str, expected: Condition) -> None:
         ("key not = 3", 9, "`in` is expected"),
         ("3", 2, "a comparison is expected, not the end"),
         ("len(3) = 1", 5, "len() takes a list"),
-        ("value.isr < [3]", 11, "a list can only be compared by = and !="),
+        ("value.isr < [3]", 11, "a list can only be compared with = and !="),
         ("value.isr = [3", 15, "`]` is expected"),
         ("only(3, 3)", 6, "only() begins with a list"),
         ("only(value.isr)", 15, "`,` is expected"),

@@ -105,9 +105,9 @@ def test_details(pattern: str, text: str, expected: bool) -> None:
         ("(" * 5000, "nested too deep"),
         (r"(a)\1", "\\1 is not known, at character 5"),
         (r"\bword", "\\b is not known"),
-        ("(?=a)", "only groups as"),
-        ("(?P<n>a)", "only groups as"),
-        ("a(?i)", "only groups as"),
+        ("(?=a)", "the only groups are"),
+        ("(?P<n>a)", "the only groups are"),
+        ("a(?i)", "the only groups are"),
         ("\\", "\\ is not known"),
     ],
 )

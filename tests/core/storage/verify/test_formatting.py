@@ -78,7 +78,7 @@ def test_old_static_voters_are_not_formatted_beside_a_recovered_log(cluster: Pat
 
     assert [finding.code for finding in advice] == ["not-formatted"] * 2
     assert not any(finding.commands for finding in advice)
-    assert "first set controller.quorum.bootstrap.servers in the place of" in advice[0].cure
+    assert "first set controller.quorum.bootstrap.servers instead of" in advice[0].cure
     assert [finding.code for finding in severe()] == ["rival-history"] * 2
     for node_id in (1, 2):
         empty(cluster, node_id)

@@ -86,7 +86,7 @@ def test_lost_names_of_most_voters_stop_a_controller(tmp_path: Path) -> None:
     assert finding.text == (
         "hosts of voters do not resolve: c1.gone (Name or service not known), "
         "c2.gone (Name or service not known), c3.gone (Name or service not known); "
-        "of 3 voters 1 can be reached, which is no majority"
+        "of 3 voters 1 can be reached, which is not a majority"
     )
     (command,) = finding.commands
     assert shlex.split(command) == [

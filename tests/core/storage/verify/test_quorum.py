@@ -169,7 +169,7 @@ def test_damaged_quorum_state(static: Path) -> None:
     assert stopping(static) == ["d1/__cluster_metadata-0/quorum-state: it is not JSON"]
 
 
-WAITS = "controller.quorum.bootstrap.servers names no other controller: it would wait for ever"
+WAITS = "controller.quorum.bootstrap.servers names no other controller: it would wait forever"
 
 
 def test_lone_controller_without_voters_waits_for_ever(standalone: Path) -> None:
@@ -233,7 +233,7 @@ def test_voters_without_this_node(standalone: Path) -> None:
     vote(standalone, (2, OTHER))
 
     assert stopping(standalone) == [
-        f"d1: this node is none of its voters 2@localhost:29093:{OTHER_ID}, and {WAITS}"
+        f"d1: this node is not one of its voters 2@localhost:29093:{OTHER_ID}, and {WAITS}"
     ]
     make_node(standalone, TWO_SERVERS)
     assert [note[:25] for note in notes(standalone)] == ["d1: its metadata log is e"]

@@ -101,7 +101,7 @@ def test_wrong_path_is_corrected_and_not_formatted(
 
     assert "set log.dirs in" in str(cures())
     (static / "d1").rename(static / "data-1")
-    assert cures(f"log.dirs={static}/data1") == [f"is it {static}/data-1, which is of node 1?"]
+    assert cures(f"log.dirs={static}/data1") == [f"is it {static}/data-1, which belongs to node 1?"]
     assert cures(f"log.dirs={static}/data1,{static}/data-1")[0].startswith("mount it if")
     monkeypatch.chdir(static.parent)
     assert cures("log.dirs=data-1") == [RELATIVE]
@@ -306,7 +306,7 @@ def test_damaged_bootstrap_file(static: Path) -> None:
 
     assert (str(finding), finding.severity) == ("d1/bootstrap.checkpoint: it is empty", "stops")
     assert finding.cure == (
-        "remove meta.properties and __cluster_metadata-0, and kafka-storage format anew"
+        "remove meta.properties and __cluster_metadata-0, and run kafka-storage format again"
     )
     used(static)
     assert verified(static)[0].cure == "remove it: a cluster that has begun no longer needs it"

@@ -54,7 +54,7 @@ def test_release_before_api_versions_3_is_refused() -> None:
         _, _, correlation, _ = read_request(connection)
         connection.sendall(api_versions(correlation, {18: (0, 2)}, version=0, error=35))
 
-    assert "no KRaft node of Kafka 3.3 or later: its APIs are those of Kafka 2.3" in (
+    assert "not a KRaft node of Kafka 3.3 or later: its APIs are those of Kafka 2.3" in (
         failure(handle).message
     )
 

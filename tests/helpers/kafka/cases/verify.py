@@ -329,7 +329,7 @@ CASES = {
         "controller", WAITS, "it would not vote", voting((1, OTHER_ID)), voter_with_its_directory
     ),
     "voters without this node": Case(
-        "controller", WAITS, "this node is none of its voters", voting((2, OTHER_ID))
+        "controller", WAITS, "this node is not one of its voters", voting((2, OTHER_ID))
     ),
     "static voters beside dynamic ones": Case(
         "controller",
@@ -519,13 +519,13 @@ CASES = {
     "bootstrap servers that do not resolve": Case(
         "apart broker",
         WAITS,
-        "nowhere.invalid .*; it would look for the leader for ever",
+        "nowhere.invalid .*; it would look for the leader forever",
         configured({"controller.quorum.bootstrap.servers": "nowhere.invalid:9"}),
     ),
     "only bootstrap server of a controller that joins": Case(
         "apart joining",
         WAITS,
-        "nowhere.invalid .*; it would look for the leader for ever",
+        "nowhere.invalid .*; it would look for the leader forever",
         configured({"controller.quorum.bootstrap.servers": "nowhere.invalid:9"}),
     ),
     # quorum-state

@@ -63,7 +63,7 @@ def directories(cluster: Cluster, broker: int) -> list[LogDirectory]:
 
 
 _EVENTS = {
-    "cordoned": "no new partitions come to ",
+    "cordoned": "no new partitions go to ",
     "batch": "begun: ",
     "progress": "in flight: ",
     "throttles-removed": "throttles of ours are removed",
