@@ -150,7 +150,7 @@ def free_memory() -> float:
 
 
 def keep_freed_memory() -> None:
-    """Let the C library keep freed memory: to allocate it anew takes up to half of a scan.
+    """Let the C library keep freed memory: to allocate it again takes up to half of a scan.
 
     glibc adapts to the largest block that was ever freed, up to 32 MiB.
     """

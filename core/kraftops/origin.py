@@ -65,5 +65,5 @@ def origin() -> Origin:
 
 
 def extra_remedy(extra: str) -> str:
-    """Return what to do here to have an extra, for the hint of an error."""
+    """Return the hint how to install an extra, by the way in which kraftops was installed."""
     return origin().extra_remedy(extra)

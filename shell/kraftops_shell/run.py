@@ -18,7 +18,7 @@ def run_line(session: Session, line: Sequence[str]) -> int:
     """Run the words of a line; return the exit code of its command.
 
     Raises:
-        KraftopsError: the source cannot be read any more.
+        KraftopsError: the source can no longer be read.
     """
     session.first_error = session.answer = None
     try:

@@ -96,7 +96,7 @@ class Progress:
 
     @property
     def seconds(self) -> float:
-        """Seconds since the begin."""
+        """Seconds since the beginning."""
         return self._clock() - self._start
 
     def add(self, task: Task) -> Task:

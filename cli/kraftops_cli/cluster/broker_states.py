@@ -41,7 +41,7 @@ def replica_counts(image: MetadataImage) -> dict[int, Counter[str]]:
 class KeptState:
     """What was read of an image that changes: what has not changed is not read again.
 
-    Its methods raise KraftopsError if a source cannot be read any more.
+    Its methods raise KraftopsError if a source can no longer be read.
     """
 
     def __init__(self) -> None:

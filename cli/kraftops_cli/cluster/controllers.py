@@ -194,7 +194,7 @@ def members_of(access: QuorumAccess, quorum: Quorum) -> list[Member]:
     """Join voters, observers and registrations; controllers that fetch are asked for auto-join.
 
     Raises:
-        KraftopsError: a source cannot be read any more.
+        KraftopsError: a source can no longer be read.
     """
     info = quorum.info
     try:

@@ -77,7 +77,7 @@ def health_of_image(image: MetadataImage) -> Health:
     """Count unhealthy partitions with the min ISR that topics and cluster set in the log.
 
     Raises:
-        KraftopsError: a source cannot be read any more.
+        KraftopsError: a source can no longer be read.
     """
     fold = image.fold
     # For the min ISR, replicas that are being added count too.
@@ -177,7 +177,7 @@ def broker_facts(image: MetadataImage, entry: BrokerEntry, state: BrokerState) -
     broker that only a snapshot has, this is not known.
 
     Raises:
-        KraftopsError: a source cannot be read any more.
+        KraftopsError: a source can no longer be read.
     """
     first = entry.addresses[0]
     at_first = registered_broker(image.read(first)[1])

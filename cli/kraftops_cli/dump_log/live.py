@@ -1,4 +1,4 @@
-"""`kafka-dump-log --controllers`: the metadata log of a running cluster, once or for ever."""
+"""`kafka-dump-log --controllers`: the metadata log of a running cluster, once or forever."""
 
 from __future__ import annotations
 

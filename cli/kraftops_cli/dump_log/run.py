@@ -94,7 +94,7 @@ def refuse_to_follow(plan: Plan) -> None:
 
 
 def run_follow(run: Run, fd: int) -> None:
-    """Write the log as it is, unless its tail is 0, and then each new batch, for ever."""
+    """Write the log as it is, unless its tail is 0, and then each new batch, forever."""
     plan, terminal = run.plan, run.terminal
     *before, last = plan.sources
     is_new = plan.tail is None

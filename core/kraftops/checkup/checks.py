@@ -199,7 +199,7 @@ def _live(examination: Examination) -> str | None:
 
 
 def _untold(examination: Examination, source: str) -> str | None:
-    """Return why a live cluster does not answer what *source* would; None if none was named."""
+    """Return why a check beside a live cluster is left out: *source* has the answer."""
     if examination.access is None:
         return None
     return f"{source} tells it" if examination.answers else _NO_LEADER

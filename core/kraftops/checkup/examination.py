@@ -292,7 +292,7 @@ class Examination:
         return next(iter(self.images.values()), None)
 
     def usage(self, node: Node, directory: LogDirectory) -> DirectoryUsage | None:
-        """Return what takes the room in a log directory; None if it cannot be read any more."""
+        """Return what takes the room in a log directory; None if it can no longer be read."""
         if directory.path not in self._usages:
             now = self.now if self.is_running(node) else None
             try:

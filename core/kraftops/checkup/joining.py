@@ -212,7 +212,7 @@ def _waits_for(missing: Finding, partitions: Collection[str], finding: Finding) 
 
 
 def _kind_of(finding: Finding) -> tuple[object, ...]:
-    """Return what findings of one cause share: a fault of many partitions is one of their disk."""
+    """Return the key of a cause: a fault of many partitions is one of their disk."""
     place = finding.place
     directory = place.directory or (os.path.dirname(place.file) if place.file else None)
     begin = place.offset if finding.code in _HAPPENED else None

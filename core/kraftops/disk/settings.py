@@ -128,7 +128,7 @@ def topic_settings(
     Without an image, dynamic configurations are unknown, and without a configuration the broker's.
 
     Raises:
-        KraftopsError: a source of the image cannot be read any more.
+        KraftopsError: a source of the image can no longer be read.
     """
     layers = (
         ("broker", _dynamic(image, BROKER_RESOURCE, "" if node_id is None else str(node_id))),

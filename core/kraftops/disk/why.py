@@ -51,7 +51,7 @@ def why_kept(brokers: Sequence[Broker], topic: str, partition: int | None, now: 
 
     Raises:
         UsageError: none of them has the partition, or it is the metadata log.
-        KraftopsError: a file cannot be read any more.
+        KraftopsError: a file can no longer be read.
     """
     if topic == METADATA_TOPIC:
         raise UsageError(

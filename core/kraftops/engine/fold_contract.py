@@ -114,7 +114,7 @@ class Fold(Protocol):
     """The metadata state and the records that make it; see `kraftops.engine.choice.open_fold`."""
 
     def copy(self, fetch: Fetch) -> Fold:
-        """Return another fold with the same state, which watches no entry and keeps no time."""
+        """Return an independent copy of the state, which watches no entry and keeps no time."""
 
     def size(self) -> int:
         """Return about the number of bytes that a copy takes."""
@@ -123,7 +123,7 @@ class Fold(Protocol):
         """Begin a unit: the next records are a batch, or transaction, of their own."""
 
     def seed(self, *, is_seeded: bool) -> None:
-        """Note that the state is later than the next records, or (false) is not any more.
+        """Note that the state is later than the next records, or (false) no longer is.
 
         In a seeded state, only the addresses of changed entries are right.
         """
@@ -143,7 +143,7 @@ class Fold(Protocol):
             stop: the number of the record after the last.
 
         Raises:
-            SourceError: an earlier record is needed, and its batch cannot be read any more; the
+            SourceError: an earlier record is needed, and its batch can no longer be read; the
                 records before this one are applied.
         """
 
@@ -226,8 +226,8 @@ class Fold(Protocol):
         """Return the state of a partition; None without the partition.
 
         Raises:
-            SourceError: its batch cannot be read any more.
-            DecodeError: its record is not there any more.
+            SourceError: its batch can no longer be read.
+            DecodeError: its record is no longer there.
         """
 
     def partitions(self, topic_id: bytes) -> list[tuple[int, PartitionState]]:

@@ -45,7 +45,7 @@ class CatalogueRow:
         proof: how to be sure.
         commands: what does the action, with names of places in braces.
         consequence: what follows, as the end of a line.
-        restores_replica: whether the broker is to fetch the whole partition anew from its leader.
+        restores_replica: whether the broker is to fetch the whole partition again from its leader.
     """
 
     code: str
@@ -88,7 +88,7 @@ def usual_finding(code: str, text: str, place: Place, **values: object) -> Findi
 
 
 def code_of_cure(finding: Finding) -> str:
-    """Return the code whose cure mends it: a start makes indexes and epochs anew."""
+    """Return the code whose cure mends it: a start rebuilds indexes and epochs."""
     if finding.code != "start-refused":
         return finding.code
     name = os.path.basename(finding.place.path)

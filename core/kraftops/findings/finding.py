@@ -150,21 +150,21 @@ class Finding:
         return ": ".join(filter(None, (self.cure, "; ".join(self.commands))))
 
     def moved(self, **place: object) -> Self:
-        """Return it with some fields of its place replaced."""
+        """Return the finding with some fields of its place replaced."""
         return replace(self, place=replace(self.place, **place))  # type: ignore[arg-type]
 
 
 def stop_finding(
     code: str, text: str, place: Place, cure: str = "", commands: tuple[str, ...] = ()
 ) -> Finding:
-    """Return that something keeps a server from starting, or from joining."""
+    """Return a finding that keeps a server from starting or joining."""
     return Finding(code, Severity.STOPS, text, place, cure, commands)
 
 
 def note_finding(
     code: str, text: str, place: Place, cure: str = "", commands: tuple[str, ...] = ()
 ) -> Finding:
-    """Return what keeps no server from starting."""
+    """Return a finding that keeps no server from starting."""
     return Finding(code, Severity.NOTE, text, place, cure, commands)
 
 
@@ -177,7 +177,7 @@ def unless_forbidden(finding: Finding, path: str) -> Finding:
 
 
 def doubted(finding: Finding, torn: Iterable[Finding]) -> Finding:
-    """Return a finding, which may be for want of the rest of an archive that is *torn*."""
+    """Mark a finding as possible: it may only be due to the missing rest of a *torn* archive."""
     archives = [(archive.place.path.partition("!/")[0], archive.text) for archive in torn]
     evidence = tuple(
         Evidence(path, text) for path, text in archives if finding.place.path.startswith(f"{path}!")

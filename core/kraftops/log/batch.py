@@ -147,7 +147,7 @@ def inflated(batch: Batch, header: Header, meter: Meter) -> tuple[bytes, int]:
 
 
 def inflated_anyway(batch: Batch, header: Header, meter: Meter) -> tuple[bytes, int]:
-    """Return the same, however many records the batch counts."""
+    """Inflate like `inflated`, but however many records the batch counts."""
     _, size, data, _ = batch
     if len(data) < size:
         raise BatchLimitError(f"a batch of {size} bytes is more than a quarter of --max-memory")
@@ -312,7 +312,7 @@ def batch_bytes(  # noqa: PLR0913 - the fields of a batch header, by name
     producer_epoch: int = -1,
     base_sequence: int = -1,
 ) -> bytes:
-    """Return a batch of magic 2 that holds *records*, at least one, in the order of their offsets.
+    """Encode a batch of magic 2 with *records*, at least one, in the order of their offsets.
 
     The base timestamp is the timestamp of the first record.
     """

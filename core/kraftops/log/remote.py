@@ -30,7 +30,7 @@ _GOOGLE_CAUSE = re.compile(r"with a last message of (.+?)(?:\. | error_info=)")
 _CREDENTIALS = {"s3": "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, name some"}
 _HADOOP = "it needs Hadoop's libhdfs and CLASSPATH, and JAVA_HOME"
 _LEAST = 64 << 10  # bytes of a request out of order
-_NEAR = 1 << 20  # bytes that are skipped sooner than requested anew
+_NEAR = 1 << 20  # bytes that are skipped sooner than requested again
 _OBJECT_STORES = frozenset({"s3", "gcs", "abfs"})  # there the names of files make directories
 _ASKED_AT_ONCE = 16  # files: a store takes some 10 ms to answer, however little is read
 AHEAD = "kraftops-ahead"

@@ -110,7 +110,7 @@ def _size(piece: bytes | _Result[R]) -> int:
 
 
 class _PoolClosed(Exception):
-    """Nobody waits for output any more."""
+    """No one waits for output."""
 
 
 class _ThreadPool(Generic[T, R]):

@@ -130,7 +130,7 @@ def _copied_by_generate(
 ) -> int:
     """Estimate the bytes that `--generate` would copy on average, to compare with.
 
-    It assigns all partitions of the topics anew, from a random broker on (AdminUtils): a broker of
+    It assigns all partitions of the topics again, from a random broker on (AdminUtils): a broker of
     *n* gets one of *r* replicas with the probability r/n, whether it has one by now or not.
     """
     brokers = {broker for broker, count in counts_then.items() if count > 0}

@@ -56,7 +56,7 @@ def facts_of(image: MetadataImage | None, placement: Placement) -> MetadataFacts
     Without an image, there are none.
 
     Raises:
-        KraftopsError: a source cannot be read any more.
+        KraftopsError: a source can no longer be read.
     """
     if image is None:
         return MetadataFacts()

@@ -117,7 +117,7 @@ def placement_of(image: MetadataImage) -> Placement:
     """Take brokers and partitions from an image; disks and cordons by broker are not in it.
 
     Raises:
-        KraftopsError: a source cannot be read any more.
+        KraftopsError: a source can no longer be read.
     """
     brokers = {}
     for broker_id, entry in sorted(image.brokers.items()):

@@ -146,7 +146,7 @@ class ClusterAccess(ClusterConnections):
         return None if self.controllers is None else self.image()
 
     def fresh_placements(self) -> list[Placement]:
-        """Read the log anew, or ask every unfenced broker how it sees the placement.
+        """Read the log again, or ask every unfenced broker how it sees the placement.
 
         One of them is current, even if a broker is behind; errors as `placement`.
         """

@@ -19,7 +19,7 @@ _SECONDS = 30.0
 def change_leaders(access: ClusterAccess, moves: Sequence[Move]) -> list[TopicPartition]:
     """Give replica lists another order, and have the first replicas lead.
 
-    Return the partitions that are led as before: their first replica is not in sync any more.
+    Return the partitions that are led as before: their first replica is no longer in sync.
 
     Raises:
         AnswerError: Kafka refuses an order.

@@ -40,7 +40,7 @@ def logged_min_isr(
     The log has the default of the whole cluster, if there is one.
 
     Raises:
-        KraftopsError: a source cannot be read any more.
+        KraftopsError: a source can no longer be read.
     """
     of_cluster = image.configs.get((ResourceType.BROKER, DEFAULTS), {}).get(MIN_ISR)
     texts = {}

@@ -301,7 +301,7 @@ def measured(
     """Return operations with their amounts and obstacles, by two looks *seconds* apart.
 
     Raises:
-        WireError: a broker does not answer any more.
+        WireError: a broker no longer answers.
     """
     if not any(operation.moving or operation.waiting for operation in operations):
         return [*operations]

@@ -118,11 +118,11 @@ def follow_to_end(
 ) -> None:
     """Wait until all reassignments of an operation have ended, then remove what it leaves.
 
-    Nothing is planned anew, but for a log directory, which is emptied. With a throttle in
+    Nothing is planned again, but for a log directory, which is emptied. With a throttle in
     *options*, throttles of ours get its rate.
 
     Raises:
-        KraftopsError: nothing moves any more, or not in time.
+        KraftopsError: nothing moves, or not in time.
     """
     if operation.kind == MOVE_DIRS:
         source, *targets = operation.directories

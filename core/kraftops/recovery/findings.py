@@ -53,7 +53,7 @@ def recovery_findings(
         unseen: the brokers whose disks were not read.
 
     Raises:
-        KraftopsError: a directory, or a source of the image, cannot be read any more.
+        KraftopsError: a directory, or a source of the image, can no longer be read.
     """
     chosen = logs[0].log
     yield from _cut_records(partitions)
@@ -265,7 +265,7 @@ def unseen_brokers(
     """Return the brokers that a log names, and of whose disks nothing was given.
 
     Raises:
-        KraftopsError: a source of an image cannot be read any more.
+        KraftopsError: a source of an image can no longer be read.
     """
     images = [image, *(compared.image for compared in logs if compared.image)]
     read = {compared.log.owner.node_id for compared in logs} | {disk.node_id for disk in disks}
@@ -294,7 +294,7 @@ def _is_long_fenced(image: MetadataImage, broker: int) -> bool:
 
 
 def unread_text(brokers: Collection[int]) -> str:
-    """Return that the disks of brokers were not read."""
+    """Return a sentence that names the brokers whose disks were not read."""
     disks = "disk of {} has" if len(brokers) == 1 else "disks of {} have"
     return f"the {disks.format(named('broker', sorted(brokers)))} not been read"
 

@@ -203,7 +203,7 @@ def compare_logs(
 
     Raises:
         RecoveryRefused: a log and the chosen one have nothing in common.
-        KraftopsError: a source cannot be read any more.
+        KraftopsError: a source can no longer be read.
     """
     compared = []
     for log in logs:
@@ -270,7 +270,7 @@ def check_lost(
 
     Raises:
         RecoveryRefused: it is so.
-        KraftopsError: a source cannot be read any more.
+        KraftopsError: a source can no longer be read.
     """
     if 2 * len({voter.node_id for voter in new_voters}.intersection(voters)) > len(voters):
         return  # they go on, at other addresses or in a dynamic quorum

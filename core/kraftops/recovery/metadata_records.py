@@ -76,7 +76,7 @@ class PartitionPlan:
     """What a recovery does to partitions and producer ids.
 
     Attributes:
-        comparison: the copies that were read, with those that a start makes anew and empty, and as
+        comparison: the copies that were read, with those that a start creates again, empty, and as
             findings what brokers had that none of them has.
         losses: what would be cut after it.
         elections: the elections that keep the most.
@@ -126,7 +126,7 @@ def plan_partitions(
     """Return what a recovery to an image does to the partitions on disks.
 
     Raises:
-        KraftopsError: a source of an image cannot be read any more.
+        KraftopsError: a source of an image can no longer be read.
     """
     others = [log.image for log in logs if log.image]
     assigned = assignments(image)

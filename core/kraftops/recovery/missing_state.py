@@ -19,7 +19,7 @@ def missing_state(chosen: MetadataImage, other: MetadataImage) -> dict[str, list
     Kinds without a name are left out.
 
     Raises:
-        KraftopsError: a source cannot be read any more.
+        KraftopsError: a source can no longer be read.
     """
     missing = {kind: list(names_of(chosen, other)) for kind, (_, names_of) in _KINDS.items()}
     return {kind: names for kind, names in missing.items() if names}
@@ -29,7 +29,7 @@ def _added(
     table_of: Callable[[MetadataImage], Mapping[Any, Any]],
     name_of: Callable[[MetadataImage, Any], str],
 ) -> NamesOf:
-    """Return what yields the entries of a table that only the other image has."""
+    """Make a function that yields the entries of a table that only the other image has."""
 
     def names(chosen: MetadataImage, other: MetadataImage) -> Names:
         entries = table_of(chosen)
@@ -53,7 +53,7 @@ def _changed(
     table_of: Callable[[MetadataImage], Mapping[Any, Mapping[str, int]]],
     name_of: Callable[[Any], str],
 ) -> NamesOf:
-    """Return what yields the entries of a table that the other image has changed."""
+    """Make a function that yields the entries of a table that the other image has changed."""
 
     def names(chosen: MetadataImage, other: MetadataImage) -> Names:
         table, other_table = table_of(chosen), table_of(other)

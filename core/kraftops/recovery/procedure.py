@@ -110,7 +110,7 @@ def _configuration(plan: RecoveryPlan, hosts: Hosts) -> Iterator[WorkStep]:
 
 
 def _voters(plan: RecoveryPlan, hosts: Hosts) -> Iterator[WorkStep]:
-    """Yield that all voters get the same log before any of them starts, and their starts."""
+    """Yield the step that gives all voters the same log, and then their starts."""
     equal = {
         compared.log.owner.node_id
         for compared in plan.logs

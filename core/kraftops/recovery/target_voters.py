@@ -255,7 +255,7 @@ def _check_id(log: LogCopy, voter: Voter) -> None:
 
 
 def missing_majority(logs: Sequence[LogCopy], old_ids: Collection[int]) -> str:
-    """Return that the logs of most voters are missing; empty if they are not."""
+    """Return a sentence if the logs of most voters are missing; empty if they are not."""
     voted = {*old_ids}
     read = voted & {log.owner.node_id for log in logs if not log.is_empty}
     if 2 * len(read) > len(voted):

@@ -64,7 +64,7 @@ def build(
     What is read once more has the *budget*.
 
     Raises:
-        KraftopsError: a source cannot be read any more.
+        KraftopsError: a source can no longer be read.
     """
     part: MetadataPart | None = None
     story: Story | None = None

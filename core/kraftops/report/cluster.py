@@ -57,7 +57,7 @@ def metadata_part(
     """Return what a metadata log tells a report.
 
     Raises:
-        KraftopsError: a source cannot be read any more.
+        KraftopsError: a source can no longer be read.
     """
     timeline = log.timeline
     steps = broker_steps(log.image, timeline.changes)
@@ -201,7 +201,7 @@ def _bands(
 def _bands_of(
     log: MetadataLog, steps: list[BrokerStep], began: int, end: int, commands: MetadataCommands
 ) -> list[document.Band]:
-    """Return the bands of a broker: from its first step back to the begin, and of each change."""
+    """Return the bands of a broker: from its first step back to the start, and of each change."""
     bands: list[document.Band] = []
     state, since, address = _band_state(steps[0].before), began, None
     is_new = steps[0].before is None and steps[0].is_registration

@@ -13,7 +13,7 @@ from kraftops.timeline.tracking import ROLLING
 
 
 class _Registration(NamedTuple):
-    """A start of a controller's process, which registers anew (KIP-919)."""
+    """A start of a controller's process, which registers again (KIP-919)."""
 
     time: int
     offset: int | None

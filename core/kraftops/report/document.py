@@ -171,7 +171,7 @@ class TimedChange(NamedTuple):
 class Timeline(NamedTuple):
     """What happened to the cluster: *buckets* of *step* ms from *start* on, *end* exclusive.
 
-    *bucket_command* shows the records of a bucket: `{from}` and `{to}` in it stand for its begin
+    *bucket_command* shows the records of a bucket: `{from}` and `{to}` in it stand for its start
     and its end, exclusive, in ms since the epoch.
     """
 

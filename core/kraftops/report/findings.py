@@ -71,7 +71,7 @@ def metadata_findings(
     """Yield the findings about a metadata log; *problems* are those of its replay.
 
     Raises:
-        KraftopsError: a source cannot be read any more.
+        KraftopsError: a source can no longer be read.
     """
     notes, image = log.timeline, log.image
     for level in _LEVELS:

@@ -76,7 +76,7 @@ def _newest_copies(
 
 
 def _rank(log: LogKey, summary: Summary) -> tuple[object, ...]:
-    """Return what orders logs: the metadata log, damaged ones, then the largest."""
+    """Return the sort key of logs: the metadata log, damaged ones, then the largest."""
     is_metadata = summary.scope.decoder.name == "metadata"
     name = (log.topic or "", log.partition or 0)
     return not is_metadata, not _damage_count(summary), -summary.batches.size, name

@@ -74,7 +74,7 @@ class MetadataLog:
     """A metadata log: the state at its end, the timeline, and the leaders of the quorum.
 
     *snapshot_end* is the end of the snapshot that it begins with, *known_since* its time as far as
-    it says; None if it begins with its first record. *leaders* begin with the one at the begin of
+    it says; None if it begins with its first record. *leaders* begin with the one at the start of
     the timeline; *leaders_left_out* came between that and the second.
     """
 

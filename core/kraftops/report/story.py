@@ -50,7 +50,7 @@ def story_of(names: Sequence[str], log: MetadataLog, span: Span) -> Story | None
     try:
         story = story_about(_incidents(names, span, log.image.store.budget))
     except SourceError:
-        raise  # a file that cannot be read any more, and was read before
+        raise  # a file that can no longer be read, and was read before
     except KraftopsError:
         return None  # damage: the findings say where
     last = log.image.provenance.timestamp

@@ -36,7 +36,7 @@ def nodes_in(image: MetadataImage) -> dict[int, Node]:
     """Join brokers and controllers that have registered: one node may be both.
 
     Raises:
-        KraftopsError: a source cannot be read any more.
+        KraftopsError: a source can no longer be read.
     """
     nodes: dict[int, Node] = {}
     for node_id, entry in image.brokers.items():

@@ -329,7 +329,7 @@ class LogDirectory:
 
 
 def identity_of(path: str) -> object:
-    """Return what all names of one directory share: spellings, links and mounts of it."""
+    """Return an identity that all spellings, links and mounts of one directory share."""
     try:
         path = os.path.realpath(path)
         status = os.stat(path)

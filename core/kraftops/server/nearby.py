@@ -28,7 +28,7 @@ def cluster_id_near(sources: Iterable[str]) -> str | None:
 
 
 def directory_paths_near(sources: Iterable[str]) -> dict[bytes, str]:
-    """Return the paths of log directories by their ids: of those that sources are in, or beside."""
+    """Return paths by directory id of the log directories that sources are in, or beside."""
     paths: dict[bytes, str] = {}
     for directory, meta in _log_directories_of(sources):
         beside = [directory]
@@ -42,7 +42,7 @@ def directory_paths_near(sources: Iterable[str]) -> dict[bytes, str]:
 
 
 def _log_directories_of(sources: Iterable[str]) -> Iterator[tuple[str, MetaProperties]]:
-    """Yield the log directory that each source is, or is in, and its meta.properties."""
+    """Yield each source's log directory (itself, or the one it is in) and its meta.properties."""
     for source in sources:
         path = os.path.abspath(source)
         for directory in (path, os.path.dirname(path), os.path.dirname(os.path.dirname(path))):

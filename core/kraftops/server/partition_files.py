@@ -112,7 +112,7 @@ class PartitionFiles:
 
     @staticmethod
     def missing(path: str, topic: str, partition: int) -> PartitionFiles:
-        """Return the files of a tiered partition without any."""
+        """Return a tiered partition of which no file is there."""
         files = partition_files_of(path, ())
         return replace(files, topic=topic, partition=partition, is_tiered=True)
 

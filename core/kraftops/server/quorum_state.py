@@ -62,7 +62,7 @@ def elected(path: str) -> int | None:
 
 
 def static_voters(path: str) -> frozenset[int]:
-    """Return the ids of the voters in a file, which only that of a static quorum has."""
+    """Return the ids of the voters in a quorum-state; only a static quorum has them there."""
     if problem(path):
         return frozenset()
     try:

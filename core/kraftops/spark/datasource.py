@@ -89,7 +89,7 @@ class KraftopsDataSource(DataSource):
     maxBytesPerTrigger
                     about how much a batch reads, as 64m (4.2 and later)
     failOnDataLoss  true (the default): records that were deleted before they were read, or a log
-                    that was cut off and written anew, end the stream; false: a line in the log of
+                    that was cut off and rewritten, end the stream; false: a line in the log of
                     the driver, and it goes on
     controllers     HOST:PORT,…: the metadata log of a running quorum, without a path
     commandConfig   a file of client properties, on the driver

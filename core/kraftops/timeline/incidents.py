@@ -57,7 +57,7 @@ class Incident:
 
 
 def incidents_of(log: ChangeLog) -> list[Incident]:
-    """Return the incidents that changes make, by their begin.
+    """Return the incidents that changes make, by their beginning.
 
     The start-up of a cluster is none: a broker must have been there to go away.
     """
@@ -76,7 +76,7 @@ def incidents_of(log: ChangeLog) -> list[Incident]:
 
 
 def _with_rolling_restarts(incidents: Iterable[Tracked]) -> list[Tracked]:
-    """Return incidents by their begin; stops in order that belong together are one."""
+    """Return incidents by their beginning; stops in order that belong together are one."""
     ordered: list[Tracked] = []
     latest: Tracked | None = None  # a rolling restart stops nothing else in between
     for incident in sorted(incidents, key=lambda incident: incident.first_offset):

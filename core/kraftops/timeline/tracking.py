@@ -174,7 +174,7 @@ class Tracked:
             del self.missing[key[0]]
 
     def forget_topic(self, topic: str, time: int) -> None:
-        """Note that a topic is deleted: nothing of it is in trouble any more."""
+        """Note that a topic is deleted: none of it is in trouble."""
         self.missing.pop(topic, None)
         for harms in (self.offline, self.under_min_isr):
             if topic in harms:

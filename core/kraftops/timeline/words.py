@@ -28,7 +28,7 @@ def words_of(image: MetadataImage, change: EntryChange) -> tuple[str, Words]:
     It is an entry of one of the tables of `WORDED`. Secrets are redacted.
 
     Raises:
-        KraftopsError: a record cannot be read any more; so does the function.
+        KraftopsError: a record can no longer be read; so does the function.
     """
     return _WORDS[change.table](image, change)
 

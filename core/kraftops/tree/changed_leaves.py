@@ -22,7 +22,7 @@ def changed_leaves(
     """Yield the leaves that differ by a change of an entry, between two images and their trees.
 
     Raises:
-        KraftopsError: while iterating, a source cannot be read any more.
+        KraftopsError: while iterating, a source can no longer be read.
     """
     for names in leaf_names(change, before[0], after[0]):
         yield from diff(descend(before[1], names), descend(after[1], names), names)

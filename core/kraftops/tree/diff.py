@@ -47,7 +47,7 @@ def diff(old: Node | None, new: Node | None, names: Sequence[str] = ()) -> Itera
     them are left out.
 
     Raises:
-        KraftopsError: while iterating, a source cannot be read any more.
+        KraftopsError: while iterating, a source can no longer be read.
     """
     yield from _between(old, new, tuple(names))
 

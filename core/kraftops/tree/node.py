@@ -56,7 +56,7 @@ class Leaf(NamedTuple):
         """The value as plain data, as JSON has it.
 
         Raises:
-            KraftopsError: its records cannot be read any more.
+            KraftopsError: its records can no longer be read.
         """
         return self.kind.data(self.image, self.key)
 
@@ -90,7 +90,7 @@ class Leaf(NamedTuple):
         """The last change of the value; None where no record made it.
 
         Raises:
-            SourceError: a file cannot be read any more.
+            SourceError: a file can no longer be read.
         """
         return self.image.last_change(lambda image: self.kind.newest(image, self.key))
 

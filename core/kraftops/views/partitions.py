@@ -77,7 +77,7 @@ def partitions_frame(image: MetadataImage, topics: Sequence[str] | None = None) 
     """Return the partitions of some topics, or of all.
 
     Raises:
-        KraftopsError: a source cannot be read any more.
+        KraftopsError: a source can no longer be read.
     """
     if topics is None:
         return _frame(image, image.fold.state_columns())

@@ -33,7 +33,7 @@ def skew(image: MetadataImage) -> list[Share]:
     """Return the loads of brokers, also of unregistered ones with replicas, and then of racks.
 
     Raises:
-        KraftopsError: a source cannot be read any more.
+        KraftopsError: a source can no longer be read.
     """
     loads = image.fold.broker_loads()
     replicas = image.fold.state_columns().replicas

@@ -137,7 +137,7 @@ def loss_of(image: MetadataImage, brokers: Collection[int]) -> Loss:
     min ISR of topics and of the whole cluster, else it is 1.
 
     Raises:
-        KraftopsError: a source cannot be read any more.
+        KraftopsError: a source can no longer be read.
     """
     gone = frozenset(brokers)
     columns = image.fold.state_columns()

@@ -115,7 +115,7 @@ def listeners_in(image: MetadataImage | None, node: int) -> list[Listener]:
     """Read the listeners of a controller's registration (KIP-919); none without one.
 
     Raises:
-        KraftopsError: a source cannot be read any more.
+        KraftopsError: a source can no longer be read.
     """
     if image is None or node not in image.controllers:
         return []

@@ -232,7 +232,7 @@ class VoterChanges:
         _refuse(why_not_add(quorum.voter_set, node), f"controller {node} must not be added")
 
         def add(connection: Connection) -> None:
-            # A controller that has just started on another host registers its listeners anew.
+            # A controller that has just started on another host registers its listeners again.
             add_voter(connection, NewVoter(node, directory_id, self._listeners_of(node)))
 
         def is_done(info: QuorumInfo) -> bool:

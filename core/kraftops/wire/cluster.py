@@ -97,7 +97,7 @@ class ClusterConnections:
         self._connected()
 
     def connect(self) -> Connection:
-        """Connect anew to the first of the endpoints that answers.
+        """Connect again to the first of the endpoints that answers.
 
         Raises:
             WireError: none does.
@@ -127,7 +127,7 @@ class ClusterConnections:
     def live_image(self) -> LiveImage:
         """Follow the metadata log, by controllers that are given or a broker names.
 
-        The log is read once, and then followed; anew only after an error.
+        The log is read once, and then followed; again only after an error.
 
         Raises:
             WireError: no controller leads, or none answers.

@@ -347,7 +347,7 @@ def _lexer(session: Session) -> Lexer:
                 line = document.lines[number] if number < len(document.lines) else ""
                 try:
                     styled_parts = parts_of(session, line)
-                except KraftopsError:  # the source cannot be read any more: the command will tell
+                except KraftopsError:  # the source can no longer be read: the command will tell
                     return [("", line)]
                 return [(part.style and f"class:{part.style}", part.text) for part in styled_parts]
 
@@ -371,7 +371,7 @@ def _history(lines: Iterable[str]) -> InMemoryHistory:
 def _found(
     find: Callable[[str], list[Candidate]] | None, session: Session, before: str
 ) -> list[Candidate]:
-    """Return the candidates; none where the source cannot be read any more."""
+    """Return the candidates; none where the source can no longer be read."""
     try:
         return find(before) if find else candidates(session, before)
     except KraftopsError:  # the command will tell

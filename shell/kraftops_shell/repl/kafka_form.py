@@ -41,7 +41,7 @@ class KafkaShell:
         """Run a line after expanding its history events.
 
         Raises:
-            KraftopsError: the source cannot be read any more.
+            KraftopsError: the source can no longer be read.
         """
         session, console = self._session, self._console
         expanded_line = expanded(line, session.history)

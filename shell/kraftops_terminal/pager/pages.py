@@ -112,7 +112,7 @@ class Pages:
                 self._press(key, room)
 
     def _change_width(self, columns: int) -> None:
-        """Fold all lines anew, and stay at the same one."""
+        """Fold all lines again, and stay at the same one."""
         top_line = (
             self._numbers[min(int(self._top), len(self._numbers) - 1)] if self._numbers else 1
         )

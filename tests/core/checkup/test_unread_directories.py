@@ -97,5 +97,5 @@ def test_directory_formatted_anew_is_named_where_what_it_had_is_missing(disks: l
 
     for findings in told:
         (finding,) = (finding for finding in findings if finding.place.partition == 1)
-        assert f"{disks[1]} was formatted anew" in finding.text
+        assert f"{disks[1]} was reformatted" in finding.text
         assert finding.severity == "loss"

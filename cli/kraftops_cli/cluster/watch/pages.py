@@ -26,7 +26,7 @@ def page_of(subject: Subject, description: ClusterDescription) -> Page:
     """List what is known of a subject; most subjects need the metadata log, so controllers.
 
     Raises:
-        KraftopsError: a source of the metadata cannot be read any more.
+        KraftopsError: a source of the metadata can no longer be read.
     """
     live = description.live
     if subject.kind == "operations":

@@ -96,7 +96,7 @@ class GrowingSummaries:
         return Growth(has_grown, is_behind=False)
 
     def _parts(self) -> Iterator[tuple[Log, ByteRange]]:
-        """Yield what is new of each log; one that cannot be read any more is left as it is."""
+        """Yield what is new of each log; one that can no longer be read is left as it is."""
         for log, (growing, _, _) in list(self._growing.items()):
             try:
                 for part in growing.parts():

@@ -41,7 +41,7 @@ _LEAST = float("-inf")
 
 
 def _by_name(summary: Fields) -> tuple[Any, ...]:
-    """Return what orders topics naturally: t2 before t10, and files without a topic at the end."""
+    """Return the sort key of topics: t2 before t10, and files without a topic at the end."""
     topic = summary["topic"]
     parts = re.split(r"(\d+)", topic or "")
     numbers = [int(part) if part.isdecimal() else part for part in parts]

@@ -29,7 +29,7 @@ class EpochCheck:
     ) -> None:
         """Take the *entries* of the file, as the loader read them; None if it could not.
 
-        Batches before *log_start* may have no epoch any more; None is an unknown one.
+        Batches before *log_start* may no longer have an epoch; None is an unknown one.
         """
         self.path = os.path.join(files.path, EPOCHS)
         self.files, self.findings = files, findings

@@ -85,7 +85,7 @@ class _Entries:
 
 
 def not_an_entry(size: int) -> str:
-    """Return that so many bytes at the end of an index are too few for an entry."""
+    """Return, in words, that bytes at the end of an index are too few for an entry."""
     return f"{many(size, 'byte')} {'is' if size == 1 else 'are'} not an entry"
 
 

@@ -63,7 +63,7 @@ def _log_directories_below(path: str) -> list[LogDirectory]:
 
 
 def _with_log_directories(finding: Finding, directories: Sequence[LogDirectory]) -> Finding:
-    """Return that log directories are inside of another one: what is in them is not moved away."""
+    """Say of a misnamed directory that log directories are in it: those must not be moved away."""
     owners = [
         inside.java_path
         if inside.node_id is None
@@ -86,7 +86,7 @@ def _misnamed(code: str, problem: str, directory: LogDirectory, name: str, cure:
 
 
 def _marker_findings(path: str) -> Iterator[Finding]:
-    """Yield that a marker does not give the epoch of the broker."""
+    """Yield a finding if the clean shutdown marker has no valid broker epoch (KIP-966)."""
     try:
         marker = small_file(path)
     except SourceError:
@@ -102,7 +102,7 @@ def missing_partitions(
     """Return the partitions of checkpoints that have no directory, and those that may be deleted.
 
     A partition in another directory of the same server was moved. A broker that deletes or moves
-    one renames its directory, and writes the checkpoints anew before that is gone (Kafka's
+    one renames its directory, and rewrites the checkpoints before that is gone (Kafka's
     `LogManager.asyncDelete`); so they are read once more.
     """
     missing = directory.missing()

@@ -46,8 +46,8 @@ _MOST_GAPS = 3  # between segments: a lost one leaves one, compaction leaves man
 class Recovery(NamedTuple):
     """What a start does to segments.
 
-    *rebuilt* has the segments, by their base offsets, that a start reads and whose indexes it makes
-    anew. *is_known* is False for a copied partition: a start may, or not. *is_stopped* says that no
+    *rebuilt* has the base offsets of the segments that a start reads and whose indexes it rebuilds.
+    *is_known* is False for a copied partition: a start may, or not. *is_stopped* says that no
     server writes the log. From the positions *cuts* on, by the paths of logs, a start removes what
     is there. No reader gets what is before *log_start*.
     """

@@ -406,7 +406,7 @@ class _PartitionLook:
             for name in (RECOVERY_POINT, HIGH_WATERMARK)
             if (end_offset := self._offset(name)) is not None and end_offset > end
         ]
-        # A running broker writes its checkpoints anew in a moment.
+        # A running broker rewrites its checkpoints in a moment.
         yield from (
             known_end
             for known_end in sorted(checkpoints, key=lambda known_end: known_end.is_stale)
@@ -569,7 +569,7 @@ def _cured(findings: Iterable[Finding], cures: Mapping[str, Cure]) -> Iterator[F
 
 
 def _unexplained(gaps: list[OffsetGap]) -> Finding:
-    """Return the finding that offsets are missing, if no cleaner has removed their records."""
+    """Return a possible loss for gaps that a cleaner may have made."""
     first = gaps[0]
     reason = (
         f"nothing has {offsets_text(first.first, first.last)}, before it: if the topic is "

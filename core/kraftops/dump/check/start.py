@@ -168,7 +168,7 @@ class Start:
 
 
 def refusal_finding(folder: str, refusal: Refusal, what: str) -> Finding:
-    """Return that a start refuses a partition, or the metadata log, for a file in its folder."""
+    """Return a finding: a start refuses a partition or the metadata log because of a file in it."""
     file = os.path.join(folder, refusal.file) if refusal.file else folder
     place = Place(file=file, position=refusal.position)
     return stop_finding(START_REFUSED, f"a start refuses {what}: {refusal.reason}", place)

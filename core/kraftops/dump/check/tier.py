@@ -45,7 +45,7 @@ class Surroundings:
         self.metadata = RemoteMetadata({})
 
     def read_metadata(self) -> None:
-        """Read the metadata, anew if it was read before.
+        """Read the metadata, again if it was read before.
 
         Raises:
             SourceError: it cannot be read.

@@ -55,7 +55,7 @@ class Growing:
 def follow(
     path: str, wait: Callable[[], None], note: Callable[[str], None], start: int = 0
 ) -> Iterator[ByteRange]:
-    """Yield the parts of a log from byte *start* of the segment *path* on, for ever.
+    """Yield the parts of a log from byte *start* of the segment *path* on, forever.
 
     *wait* is called when there is nothing new; parts and errors are those of `Growing`.
     """

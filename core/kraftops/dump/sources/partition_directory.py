@@ -81,7 +81,7 @@ def partition_log(path: str, names: list[str], *, from_start: bool) -> Log | Non
 
 
 def _place_among_logs(directory: str, log: Log) -> tuple[str, int]:
-    """Return what the logs in a log directory are sorted by.
+    """Return the sort key of the logs in a log directory.
 
     It is the name of their directory, but for partitions of a topic, which come by their numbers.
     """

@@ -37,7 +37,7 @@ def _moment(
 
 
 def _second(path: str) -> Callable[[Any], Any]:
-    """Return what reads an attribute of the second of a pair, whose first is a file or key."""
+    """Make a reader of an attribute of the second of a pair, whose first is a file or key."""
     read = attrgetter(path)
     return lambda pair: read(pair[1])
 
@@ -57,7 +57,7 @@ def _largest(title: str, *its_fields: Field) -> tuple[Field, ...]:
 
 
 def _of_kind(kind: type) -> Callable[[Any], object]:
-    """Return what reads the details of a summary, if they are of a kind."""
+    """Make a reader of a summary's details; None where they are of another kind."""
     return lambda summary: summary.details if isinstance(summary.details, kind) else Missing
 
 

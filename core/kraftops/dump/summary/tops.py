@@ -19,7 +19,7 @@ _UTF8_MOST = 4  # bytes of a character
 
 
 class TopKey(NamedTuple):
-    """A key as in rows, of a long one its begin, the whole size in bytes, and its records."""
+    """A key as in rows, of a long one its beginning, the whole size in bytes, and its records."""
 
     key: str
     key_encoding: str | None

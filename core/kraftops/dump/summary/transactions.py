@@ -24,7 +24,7 @@ class Begin(NamedTuple):
 
 
 class OpenTransaction(NamedTuple):
-    """A transaction without a marker, and its begin as far as it is known, *since* in ms."""
+    """A transaction without a marker, and its beginning as far as it is known, *since* in ms."""
 
     transactional_id: str | None
     producer_id: int

@@ -174,7 +174,7 @@ def largest_records(records: Iterable[LargeRecord]) -> list[LargeRecord]:
 
 
 def _counted_key(key: bytes) -> bytes:
-    """Return a key in a bounded size: its begin, its size and its CRC-32C stand for a long one."""
+    """Bound the size of a key: a long one is its beginning, its size and its CRC-32C."""
     if len(key) <= LONGEST_KEY:
         return key
     crc: int = crc32c(key)

@@ -26,7 +26,7 @@ def plans_after(
     continues.
 
     Raises:
-        SourceError: the segment cannot be read any more.
+        SourceError: the segment can no longer be read.
     """
     paths = [segment.path for segment in files.segments]
     segments = files.segments[paths.index(path) :]

@@ -160,7 +160,7 @@ class Loader:
             return self._read_segment(batches, source, file.path, is_last=is_last)
 
     def copy(self) -> Loader:
-        """Return a loader that goes on after the last batch, with a copy of the image."""
+        """Return an independent copy that continues after the last batch."""
         loader = copy(self)
         loader._replay = self._replay.copy()  # noqa: SLF001 - its own class
         loader.image = loader._replay.image  # noqa: SLF001 - its own class

@@ -61,7 +61,7 @@ class _PriorLog(NamedTuple):
     new_image: NewImage
 
     def replay(self, segments: Sequence[FileName]) -> tuple[PriorState | None, int | None]:
-        """Return the state that segments make, and the number of the last one that is broken."""
+        """Return the state after segments; None, and the index of the last broken one, if any."""
         files = [SourceFile(segment.path, None, is_snapshot=False) for segment in segments]
         try:
             with open_log(files[0].path) as log:

@@ -78,7 +78,7 @@ def _places(batch: InflatedBatch) -> Iterator[tuple[int, int, int]]:
 
 @lru_cache(maxsize=4)
 def _kept_places(batch: InflatedBatch) -> tuple[tuple[array[int], ...], str | None]:
-    """Return the places of records, and the error after them: a history reads them often."""
+    """Return offset, time and end of records, and the error after them; a history repeats it."""
     places = array("q"), array("q"), array("q")
     try:
         for place in _read_places(batch):
@@ -97,7 +97,7 @@ def _read_places(batch: InflatedBatch) -> Iterator[tuple[int, int, int]]:
 
 
 def readable_span(batch: InflatedBatch, span: RecordSpan) -> RecordSpan:
-    """Return the records of a span that come before the first malformed one."""
+    """Cut a span before its first malformed record."""
     whole = span._replace(stop=span.first, last_offset=-1, time=_OLDEST)
     end = span.position
     try:

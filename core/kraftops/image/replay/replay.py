@@ -96,7 +96,7 @@ class Replay:
         self._deferred: list[_Pending] = []  # the records of the open transaction
 
     def copy(self) -> Replay:
-        """Return a replay that goes on, after the last batch, with a copy of the image."""
+        """Return an independent copy that continues after the last batch."""
         replay = copy(self)
         replay.image = self.image.copy()
         replay._deferred = list(self._deferred)  # noqa: SLF001 - its own class
@@ -388,7 +388,7 @@ class Replay:
         yield TransactionEnded(address, applied, dropped)
 
     def _new_drops(self) -> Iterator[RecordDropped]:
-        """Yield the records that were left out since the last call."""
+        """Yield an event for each record that could not be applied since the last call."""
         reported, self._reported = self._reported, self.image.fold.dropped
         yield from self._drops(reported, self._reported)
 
@@ -407,7 +407,7 @@ def _marker_event(marker: int, address: int, applied: int, dropped: int) -> Even
 
 
 def _malformed(batch: InflatedBatch, position: int) -> DecodeError:
-    """Return the reason why there is no record at a position."""
+    """Read the record at a position again, and return the error."""
     try:
         read_record(batch.data, position, batch.base_offset, batch.base_timestamp)
     except DecodeError as error:

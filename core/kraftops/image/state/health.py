@@ -23,7 +23,7 @@ def health_counts(image: MetadataImage) -> HealthCounts:
     """Count the entries of an image.
 
     Raises:
-        KraftopsError: a source cannot be read any more.
+        KraftopsError: a source can no longer be read.
     """
     fold = image.fold
     states = (image.broker_state(broker, whole=False) for broker in image.brokers.values())

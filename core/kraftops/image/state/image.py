@@ -107,7 +107,7 @@ class MetadataImage:
         return MetadataImage(self.dialect, self.store.budget)
 
     def copy(self) -> MetadataImage:
-        """Return an image with the same state, which a replay changes by itself."""
+        """Return an independent copy, which a replay changes without changing this image."""
         image = copy(self)
         image.store = store = self.store.copy()
         image.fold = self.fold.copy(lambda number: store.batch(number).data)
@@ -235,7 +235,7 @@ class MetadataImage:
         """Return the record at an address; its batch is read again unless it is cached.
 
         Raises:
-            SourceError: its file cannot be read any more.
+            SourceError: its file can no longer be read.
         """
         return self.store.record(address)
 
@@ -246,7 +246,7 @@ class MetadataImage:
         are empty: a hostile one takes fifty times its bytes.
 
         Raises:
-            SourceError: its file cannot be read any more.
+            SourceError: its file can no longer be read.
             DecodeError: it is not the record that it was.
         """
         meaning = self._meaning if whole else self._outline
@@ -295,7 +295,7 @@ class MetadataImage:
             newest_in: returns the newest record of that part in this image or the prior one.
 
         Raises:
-            SourceError: a file cannot be read any more.
+            SourceError: a file can no longer be read.
         """
         newest = newest_in(self)
         if newest is None:

@@ -15,7 +15,7 @@ class NamedMinIsr:
         """Begin with those of an image.
 
         Raises:
-            KraftopsError: a source cannot be read any more.
+            KraftopsError: a source can no longer be read.
         """
         self._by_topic: dict[str, int] = {}
         self._usual = DEFAULT_MIN_ISR

@@ -80,7 +80,7 @@ class _Batches:
         self.origin: _Batches | None = None
 
     def beginning(self, sources: int, batches: int) -> _Batches:
-        """Return another one that begins with so many of the sources and batches."""
+        """Return a new store with the first *sources* and *batches* of this one."""
         prefix = _Batches()
         prefix.files += self.files[:sources]
         prefix.names = self.names[:sources]
@@ -104,7 +104,7 @@ class RecordStore:
         self._count = 0  # of batches
 
     def copy(self) -> RecordStore:
-        """Return a store with the same batches, to which others are added by itself.
+        """Return an independent store that begins with the same batches.
 
         Batches that are added to both, as by two readings of one log, are kept once.
         """
@@ -187,7 +187,7 @@ class RecordStore:
         """Return the record at an address.
 
         Raises:
-            SourceError: its file cannot be read any more, or has changed.
+            SourceError: its file can no longer be read, or has changed.
         """
         batch = self.batch(address >> POSITION_BITS)
         record, _ = read_record(
@@ -208,7 +208,7 @@ class RecordStore:
         """Return the records of the batch of this number.
 
         Raises:
-            SourceError: its file cannot be read any more, or has changed.
+            SourceError: its file can no longer be read, or has changed.
         """
         inflated = self._all.cache.get(number)
         if inflated is None:

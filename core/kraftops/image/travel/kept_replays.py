@@ -37,7 +37,7 @@ class KeptReplays:
         return sum(replay.size for replay in self)
 
     def forget(self) -> None:
-        """Keep no state any more."""
+        """Stop keeping states."""
         self._at_intervals, self._near = [], []
 
     def thin(self) -> bool:
@@ -96,12 +96,12 @@ class KeptReplays:
         return replay, beyond
 
     def nearest(self, limits: Limits) -> ResumableReplay:
-        """Return the last state within limits that is kept, or that before the first file."""
+        """Return the latest kept state within limits, or the one before the first file."""
         within = [replay for replay in self if replay.is_within(limits)]
         return max(within, key=lambda replay: replay.place, default=self._start)
 
     def _due(self, replay: ResumableReplay) -> tuple[int, int]:
-        """Return the place after which the next state is kept: to copy takes time, too."""
+        """Return (file, position) from which the next state is kept: copies cost time."""
         size = replay.image.fold.size()
         last = max((replay.place for replay in self._at_intervals), default=(0, 0))
         number, position = max(replay.place, last)

@@ -47,7 +47,7 @@ class ResumableReplay:
         return self.number, self.position
 
     def is_within(self, limits: Limits) -> bool:
-        """Tell whether all that was read counts within limits."""
+        """Tell whether everything read so far is within limits."""
         return self.last_offset <= limits.until and self.loader.newest <= limits.time
 
     def next_is_beyond(self, limits: Limits) -> bool:
@@ -148,7 +148,7 @@ class ResumableReplay:
             position = 0
 
     def ended(self) -> ResumableReplay:
-        """Return the state at the end of the log, with what a transaction without end tells."""
+        """Return the state at the end of the log; an open transaction is a finding."""
         if not self.loader.has_open_transaction:
             return self
         replay = self.copy()

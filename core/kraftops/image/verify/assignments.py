@@ -1,7 +1,7 @@
 """Comparison of a node's log directories with the partitions that the metadata assigns to it.
 
 The rules are those of Kafka's `LogManager.isStrayReplica` and of KIP-858: at its start a broker
-renames strays, and makes missing partitions anew. It keeps a partition in another directory than
+renames strays, and creates missing partitions again. It keeps a partition in another directory than
 the assigned one, and tells the controller.
 """
 
@@ -92,7 +92,7 @@ def replicas_on(
     """Yield topic id, number and state of the partitions that have a replica on a broker.
 
     Raises:
-        KraftopsError: a source of the image cannot be read any more.
+        KraftopsError: a source of the image can no longer be read.
     """
     topics = image.fold.replica_counts().get(node_id, {})
     keys = [(topic_id, number) for topic_id in topics for number in image.fold.numbers(topic_id)]
@@ -113,7 +113,7 @@ def assignment_findings(
     (`BrokerServer.startup`, 4.3.1).
 
     Raises:
-        KraftopsError: a directory, or a source of the image, cannot be read any more.
+        KraftopsError: a directory, or a source of the image, can no longer be read.
     """
     unread = unread_ids(image, node.config.node_id, node.directories) if is_copy else set[bytes]()
     yield from unread_findings({node.config.node_id: unread} if unread else {})
@@ -208,7 +208,7 @@ def missing_findings(
     missing: Mapping[PartitionKey, PartitionState],
     elsewhere: Mapping[bytes, str] = MappingProxyType({}),
 ) -> Iterator[Finding]:
-    """Yield that a broker lacks partitions; those in sync with where their directories are.
+    """Yield findings about partitions that a broker lacks; of those in sync, with their directory.
 
     *directories* are those of the broker, *elsewhere* has the paths of those of all nodes by id.
     """
@@ -219,7 +219,7 @@ def missing_findings(
         if not directory.is_metadata and directory.exists and not directory.is_readable
     ]
     own = _paths(readable)
-    anew = [
+    reformatted = [
         directory.java_path
         for directory in formatted_anew(image, node_id, readable)
         if directory.meta and registered_ids(image, node_id)
@@ -236,7 +236,7 @@ def missing_findings(
             file=os.path.join(path, f"{topic}-{number}"),
         )
         other = "" if path else elsewhere.get(assigned, "")
-        finding = _missing_partition(place, _where(assigned, path, other, anew), state)
+        finding = _missing_partition(place, _where(assigned, path, other, reformatted), state)
         if path and topic_id_of(os.path.join(path, f"{topic}-{number}")):
             reason = "it is missing: what is there has another topic id"
             finding = replace(finding, text=finding.text.replace("it is missing", reason, 1))
@@ -263,7 +263,7 @@ def is_short(partition: PartitionDirectory, directory: LogDirectory) -> bool:
 
 
 def _with_remains(finding: Finding, partition: PartitionDirectory) -> Finding:
-    """Return that a partition is missing, of which there is a directory that is not to be used.
+    """Add that a missing partition still has a directory, which must not be used as it is.
 
     With a topic id a broker would take it for the replica in sync, and others be cut to it.
     """
@@ -328,18 +328,19 @@ def with_known_id(
     )
 
 
-def _where(assigned: bytes, path: str, other: str, anew: Sequence[str]) -> str:
+def _where(assigned: bytes, path: str, other: str, reformatted: Sequence[str]) -> str:
     """Return where the metadata has a partition: in *path*, or in the directory of an *other*.
 
-    Those that were formatted *anew* may be of the disk that had the assigned one.
+    A *reformatted* directory may be on the disk that had the assigned one.
     """
     if is_reserved(assigned):
         return "on this node"
     if path:
         return "here"
     what = other or "none of this node's"
-    if anew and not other:
-        what += f" ({' and '.join(anew)} {'was' if len(anew) == 1 else 'were'} formatted anew)"
+    if reformatted and not other:
+        be = "was" if len(reformatted) == 1 else "were"
+        what += f" ({' and '.join(reformatted)} {be} reformatted)"
     return f"in directory {to_text(assigned)}, which is {what}"
 
 
@@ -431,7 +432,7 @@ def format_evidence(
     """Return what the given nodes, and the newest metadata, tell about those without a format.
 
     Raises:
-        KraftopsError: a directory, or a source of an image, cannot be read any more.
+        KraftopsError: a directory, or a source of an image, can no longer be read.
     """
     in_sync: dict[int, dict[str, list[int]]] = {}
     for node in nodes:

@@ -54,13 +54,13 @@ def renamed_directories(
 
 
 def _number_in(name: str, topic: str) -> int | None:
-    """Return the number in the name of a directory of a topic, whatever a copy made of the rest."""
+    """Return the partition number in a directory's name, whatever a copy appended to it."""
     match = re.match(rf"{re.escape(topic)}-(\d+)(?!\d)", name, re.IGNORECASE)
     return int(match[1]) if match else None
 
 
 def with_directory(finding: Finding, path: str | None) -> Finding:
-    """Return that a partition is missing, with where its directory is, under another name."""
+    """Add where the directory of a missing partition is, under another name."""
     if path is None or not finding.is_severe:
         return finding
     (directory, old), name = os.path.split(path), finding.place.partition_name
@@ -124,7 +124,7 @@ def _moved_back(missing: Finding, stray: Finding) -> Finding:
 
 
 def without_contradictions(findings: Sequence[Finding]) -> list[Finding]:
-    """Return findings without cures that contradict others: of what is put back, or moved away."""
+    """Drop cures that contradict others: of directories that are put back or moved away."""
     findings = _with_strays(findings)
     missing = [finding for finding in findings if finding.code == MISSING_PARTITION]
     cures: Mapping[str, Finding] = {

@@ -103,7 +103,7 @@ def unread_ids(
 ) -> set[bytes]:
     """Return the ids of registered log directories of a broker that are not among those given.
 
-    One that was formatted anew is there instead of another.
+    A reformatted directory takes the place of another.
     """
     present = {directory.meta.directory_id for directory in directories if directory.meta}
     unread = registered_ids(image, node_id) - present
@@ -112,7 +112,7 @@ def unread_ids(
 
 
 def unread_findings(unread: Mapping[int, Collection[bytes]]) -> Iterator[Finding]:
-    """Yield that log directories were not given, of brokers of which others were, by their ids."""
+    """Yield a finding if not all log directories of brokers were given: their ids, by broker."""
     if unread:
         count = sum(map(len, unread.values()))
         have = "has" if count == 1 else "have"
@@ -133,7 +133,7 @@ def unread_findings(unread: Mapping[int, Collection[bytes]]) -> Iterator[Finding
 def misplaced_finding(
     node_id: int, directory: str, partition: PartitionDirectory, misplaced: Misplacement
 ) -> Finding:
-    """Return that a partition does not belong into a log directory, with what is at stake."""
+    """Return a finding: the partition does not belong in a log directory; with what is at stake."""
     data = partition_data_of(partition.path)
     problem, cure = f"{misplaced.reason} ({data})", _CURES.get(misplaced.code, _COPY)
     if misplaced.code == UNKNOWN_TOPIC and misplaced.entry:
@@ -149,7 +149,7 @@ def misplaced_finding(
 def partition_loss(
     code: str, text: str, directory: str, partition: PartitionDirectory, cure: str
 ) -> Finding:
-    """Return that the records of a partition would be lost."""
+    """Return a finding of severity loss that counts the records and bytes of a partition."""
     place = place_of_partition(directory, partition)
     stake = partition_data_of(partition.path)
     return Finding(code, Severity.LOSS, text, place, cure, stake=stake)
@@ -197,7 +197,7 @@ def misplacement(
     """Return why a partition does not belong into its directory; None if it does.
 
     Raises:
-        KraftopsError: a source of the image cannot be read any more.
+        KraftopsError: a source of the image can no longer be read.
     """
     if partition.kind in _SET_ASIDE:
         return Misplacement(SET_ASIDE, _SET_ASIDE[partition.kind])

@@ -61,7 +61,7 @@ class Identities:
     findings: Sequence[Finding] = ()
 
     def is_sound(self, node: Node) -> bool:
-        """Tell whether a node has no directory of another."""
+        """Tell whether none of a node's directories is another's."""
         return all(mistake.node is not node for mistake in self.mistakes)
 
     def unexplained(self, nodes: Sequence[Node]) -> list[Node]:
@@ -70,7 +70,7 @@ class Identities:
         return [node for node in nodes if all(node is not other for other in explained)]
 
     def without_effects(self, node: Node, findings: Iterator[Finding]) -> Iterator[Finding]:
-        """Yield the findings about a node but for those that mistakes explain."""
+        """Leave out findings about a node that its mistaken directories explain."""
         is_explained = not self.unexplained([node])
         for finding in findings:
             if not (is_explained and finding.code in _OF_IDENTITY):
@@ -83,7 +83,7 @@ def read_identities(
     """Return the nodes that have directories of others, and findings where evidence decides.
 
     Raises:
-        KraftopsError: a source of an image cannot be read any more.
+        KraftopsError: a source of an image can no longer be read.
     """
     owners = directory_owners(nodes)
     mistakes = [*_other_ids(nodes, images, owners), *_exchanged_content(nodes, images)]
@@ -112,7 +112,7 @@ def _other_ids(
 def _exchanged_content(
     nodes: Sequence[Node], images: Mapping[str | None, MetadataImage]
 ) -> Iterator[Mistake]:
-    """Yield the directories of pairs of brokers that agree with their ids, but for the content."""
+    """Yield directories whose ids are right, but whose content is another broker's."""
     brokers = [
         _content_of(node, images[node.cluster_id])
         for node in nodes
@@ -202,7 +202,7 @@ def _assigned(image: MetadataImage, node_id: int) -> dict[tuple[str, int], Parti
 
 
 def _exchanged_disks(mistakes: Sequence[Mistake]) -> Iterator[Finding]:
-    """Yield that nodes have the disks of each other, as one finding."""
+    """Yield one finding if nodes have each other's disks."""
     exchanged = [mistake for mistake in mistakes if mistake.is_exchanged and not mistake.is_of_file]
     if exchanged:
         sides = [
@@ -236,7 +236,7 @@ def _exchanged_files(
 
 
 def copied_file(directory: LogDirectory, image: MetadataImage | None) -> Finding | None:
-    """Return that a directory has a copy of another's meta.properties, if its content proves it.
+    """Return a finding if a directory's content proves its meta.properties a copy of another's.
 
     It has what the metadata has on one broker, and that is not the one of the file.
     """

@@ -70,7 +70,7 @@ class Allowance:
 def with_only_replicas(
     findings: Iterable[Finding], image: MetadataImage | None
 ) -> Iterator[Finding]:
-    """Yield findings; of partitions with one replica without the advice to fetch it anew."""
+    """Yield findings; of partitions with one replica without the advice to fetch it again."""
     for finding in findings:
         topic, number = finding.place.topic, finding.place.partition
         state = None
@@ -97,7 +97,7 @@ def loading_findings(
         is_whole: whether partitions have all their segments, and not the last alone, or none.
 
     Raises:
-        KraftopsError: a file, or a source of the image, cannot be read any more.
+        KraftopsError: a file, or a source of the image, can no longer be read.
     """
     allowance = allowance or Allowance(_RECOVERED_BYTES)
     findings = _loading_findings(node, image, release, allowance, is_whole=is_whole)
@@ -221,7 +221,7 @@ def _readable_files(path: str) -> PartitionFiles:
 
 
 def _unreadable(error: SourceError, path: str, directory: LogDirectory) -> Iterator[Finding]:
-    """Yield that a partition cannot be read, unless a server has deleted it."""
+    """Yield a finding if a partition cannot be read, unless a server has deleted it."""
     if exists(path):
         name = directory.plan.folders[os.path.basename(path)]
         file = str(error.known.get("path", path))

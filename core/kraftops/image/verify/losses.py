@@ -183,7 +183,7 @@ def _log_in(name: str, cluster_id: str) -> _Log | None:
 
 
 def _voter_losses(plan: FormatPlan, target: Target, logs: Sequence[_Log]) -> Iterator[LossRefused]:
-    """Yield the losses by a controller that votes, and has no log."""
+    """Yield what is lost if a controller votes without a log."""
     own, static = plan.config.node_id, plan.config.voters
     newest = max(logs, key=lambda log: (log.image.provenance.epoch, log.image.offset), default=None)
     path = target.directory.path

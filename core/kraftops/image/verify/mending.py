@@ -24,7 +24,7 @@ def known_directory_ids(config: ServerConfig) -> dict[str, bytes]:
     and the directory has all partitions that are assigned to it, and no others.
 
     Raises:
-        KraftopsError: a directory, or the metadata log, cannot be read any more.
+        KraftopsError: a directory, or the metadata log, can no longer be read.
     """
     node = read_node(config)
     image = image_of(node)
@@ -51,7 +51,7 @@ def _unaccounted_id(
 
 
 def _has_all(image: MetadataImage, owner: DirectoryOwner, directory: LogDirectory) -> bool:
-    """Tell whether a directory has exactly the partitions that are assigned to its id."""
+    """Tell whether a directory has exactly the partitions that the metadata assigns to its id."""
     present = set()
     for partition in directory.partitions():
         misplaced = misplacement(image, owner, partition)

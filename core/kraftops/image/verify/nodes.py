@@ -60,7 +60,7 @@ def verify_nodes(
         target: the release that is to run them; None for the one that has.
 
     Raises:
-        KraftopsError: a file cannot be read any more.
+        KraftopsError: a file can no longer be read.
     """
     whole = [node for node in nodes if node.config.is_whole]
     images = newest_images(nodes)

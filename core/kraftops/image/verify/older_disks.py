@@ -10,14 +10,14 @@ from kraftops.storage.logdirs.node import Node
 
 
 def older_disks(node: Node, image: MetadataImage) -> Iterator[Finding]:
-    """Yield that the disks of a broker lack what they had when it ran last.
+    """Yield a finding if the disks of a broker lack what they had when it last ran.
 
     The controller unfences a broker that has fetched its own registration
     (`BrokerHeartbeatManager`, 4.3.1), whose offset is the broker's epoch: a registration that was
     changed later was on its disk.
 
     Raises:
-        KraftopsError: a source of the image cannot be read any more.
+        KraftopsError: a source of the image can no longer be read.
     """
     node_id, end = node.config.node_id, node.content.end_offset or 0
     registration = image.brokers.get(node_id)

@@ -43,7 +43,7 @@ def release_findings(image: MetadataImage, release: str) -> Iterator[Finding]:
 
     Raises:
         UsageError: the release is unknown.
-        KraftopsError: while iterating, a source cannot be read any more.
+        KraftopsError: while iterating, a source can no longer be read.
     """
     release = release_of(release)
     first: dict[tuple[int, int], int] = {}

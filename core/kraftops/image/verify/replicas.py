@@ -121,7 +121,7 @@ def _deviation(offset: int, odd: _Replica, usual: _Replica, *, is_present: bool)
 
 
 def _disagreement(offset: int, present: Sequence[_Replica], absent: Sequence[_Replica]) -> Finding:
-    """Return the finding that replicas differ without a majority."""
+    """Return a finding: replicas differ, and no majority agrees."""
     parts = [f"{replica.source} has {_described(replica)}" for replica in present]
     parts += [f"{replica.source} has nothing before offset {replica.offset}" for replica in absent]
     first = offset

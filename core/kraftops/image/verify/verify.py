@@ -36,7 +36,7 @@ def verify(image: MetadataImage) -> Iterator[Finding]:
     is not checked.
 
     Raises:
-        KraftopsError: while iterating, a source cannot be read any more.
+        KraftopsError: while iterating, a source can no longer be read.
     """
     yield from image.findings
     if any(finding.code == LATE_START for finding in image.log_findings):

@@ -53,7 +53,7 @@ class Redacted(str):
     __hash__ = str.__hash__
 
     def __reduce__(self) -> tuple[type[str], tuple[str]]:
-        """Return what a copy in another process is made of, which is not the secret."""
+        """Pickle as the redaction: the secret must not reach another process."""
         return str, (REDACTED,)
 
 

@@ -52,7 +52,7 @@ class PartitionCopy:
         snapshot_end: the highest offset before which a producer snapshot has its producers; or 0.
         time: the time of the newest record in ms; None where that was not read.
         next_producer_id: the id after the highest that its newest snapshot and batches have.
-        is_missing: whether there is none: the broker makes it anew, and empty.
+        is_missing: whether there is none: the broker creates it again, empty.
         is_loaded: whether a start takes it; its broker cannot serve another one.
         was_clean: whether its log directory was stopped in order.
         is_packed: whether it is in an archive.

@@ -144,7 +144,7 @@ def unread_directories(
     Those of brokers of which nothing was given are left out.
 
     Raises:
-        KraftopsError: a source of the image cannot be read any more.
+        KraftopsError: a source of the image can no longer be read.
     """
     directories: dict[int, list[LogDirectory]] = defaultdict(list)
     for disk in disks:
@@ -160,7 +160,7 @@ def misplaced_partitions(disks: Iterable[BrokerDisk], image: MetadataImage) -> I
     """Yield the directories that the metadata has elsewhere, or under another name.
 
     Raises:
-        KraftopsError: a source of the image cannot be read any more.
+        KraftopsError: a source of the image can no longer be read.
     """
     disks = list(disks)
     for disk in disks:
@@ -220,7 +220,7 @@ def _read(
         return _with_end(copy, files, epochs, directory)
     recovery_point = directory.offset(RECOVERY_POINT, *key)
     if directory.has_segments:  # Copies leave out the segments of all partitions.
-        # Each log has a segment from its first start on. One that lost all of them begins anew
+        # Each log has a segment from its first start on. One that lost all of them begins again
         # where it began (`LogLoader.load`, 4.3.1).
         start = directory.offset(LOG_START, *key) or 0
         epochs.truncate_from_end(start)

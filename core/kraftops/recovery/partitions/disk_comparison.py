@@ -83,7 +83,7 @@ _ELR_FEATURE = "eligible.leader.replicas.version"
 
 
 def compare_disks(sources: Sequence[LogSource], *, is_deep: bool = False) -> Comparison:
-    """Compare the copies on disks, and those that a start by the newest metadata log makes anew.
+    """Compare the copies on disks, and those that a start by the newest metadata log creates again.
 
     With *is_deep* all headers of batches are compared.
 
@@ -92,7 +92,7 @@ def compare_disks(sources: Sequence[LogSource], *, is_deep: bool = False) -> Com
     Raises:
         RecoveryRefused: they are of several clusters.
         RecoveryRefused: none has a copy of a partition, or can be read.
-        KraftopsError: the newest metadata log cannot be read any more.
+        KraftopsError: the newest metadata log can no longer be read.
     """
     logs, all_disks, refusals = _readable(sources)
     disks, given_twice = _each_once(all_disks)
@@ -295,7 +295,7 @@ def _has_other_id(disk: BrokerDisk, other: BrokerDisk) -> bool:
 
 
 def left_out(refusal: RecoveryRefused, text: str = "") -> Finding:
-    """Return that a directory or an archive is not compared with the others."""
+    """Return a finding: a directory or an archive is not compared with the others."""
     code, cure = "unreadable", "name its log directory, or an archive of that which can be read"
     if refusal.code in _SHOWS_NOTHING:
         code, cure = "not-formatted", "put its disk back, or name another copy of that"
@@ -310,7 +310,7 @@ def _missing(
 ) -> Iterator[Finding]:
     """Yield the copies that are missing, and of which no disk of a replica has another.
 
-    Of brokers with directories that were formatted anew, these are all that are in sync.
+    Of brokers with directories that were formatted again, these are all that are in sync.
     """
     copy_keys = [(copy, (copy.topic_id, copy.number)) for copy in copies if copy.topic_id]
     present = {
@@ -335,7 +335,7 @@ def _missing(
 
 
 def _formatted_anew(disks: Iterable[BrokerDisk], image: MetadataImage) -> Iterator[int]:
-    """Yield the brokers of which a directory was formatted anew, and all are given."""
+    """Yield the brokers of which a directory was formatted again, and all are given."""
     by_node: defaultdict[int, list[LogDirectory]] = defaultdict(list)
     for disk in disks:
         if not disk.is_packed:

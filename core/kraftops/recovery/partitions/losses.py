@@ -75,7 +75,7 @@ def assignments(image: MetadataImage) -> dict[PartitionKey, Assignment]:
     """Return all partitions of an image.
 
     Raises:
-        KraftopsError: a source of the image cannot be read any more.
+        KraftopsError: a source of the image can no longer be read.
     """
     keys = {
         (topic_id, number): topic.name
@@ -105,7 +105,7 @@ def copies_to_be_led(
 ) -> list[PartitionCopy]:
     """Return the copies on disks, and an empty copy for each replica that its disk lacks.
 
-    A broker makes a replica that is assigned to it anew and empty, if its log directory lacks it
+    A broker creates an assigned replica that its log directory lacks again, empty
     (`ReplicaManager.getOrCreatePartition`); if it leads, the others are cut to nothing. A replica
     belongs to the directory whose id the metadata have for it (KIP-858). An archive without any
     partition was packed for its metadata log, and tells nothing. What has no id, or that of no

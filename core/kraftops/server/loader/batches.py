@@ -43,7 +43,7 @@ _LARGEST_READ = 16 << 20  # bytes of a batch that is read for its records: marke
 
 
 def whole_heads(folder: DiskFolder, name: str, start: int = 0) -> Iterator[LogBatch]:
-    """Yield the batches from a position on whose lengths are right, by their heads."""
+    """Yield the batches from a position on, as far as their lengths are right."""
     # The end of a log that was preallocated, or that a start cuts, is not an error.
     with suppress(LoadError):
         yield from walk(folder, name, start, folder.files.get(name, 0), Depth.HEADS)
@@ -266,7 +266,7 @@ def _first_record(batch: Batch, meter: Meter) -> Record:
 
 
 def _marker_failure(record: Record) -> tuple[str, str] | None:  # noqa: PLR0911 - one for each check
-    """Return class and message of what Kafka throws at an odd marker."""
+    """Return class and message of Kafka's exception for an odd marker; None for a sound one."""
     key, value = record.key, record.value
     if key is None:
         return thrown.NULL_POINTER, "a control record without a key"

@@ -22,7 +22,7 @@ class DiskFile:
     """A file: bytes of a file of the folder, or what Kafka would have written into it.
 
     *origin* names the file whose bytes it has, from *start* on; None for a new one. *entries* are
-    the bytes of an offset index that was made anew: zeros follow them up to *size*. *open_txns* are
+    the bytes of an offset index that was rebuilt: zeros follow them up to *size*. *open_txns* are
     those of a producer snapshot that was written: first offsets by producer.
     """
 

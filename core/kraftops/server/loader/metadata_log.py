@@ -38,7 +38,7 @@ class MetadataLogOutcome:
     """What a start makes of the metadata log.
 
     *log* is the outcome of the loading of its segments. *snapshots* are kept, by epoch and offset.
-    Where the last of them is newer than the log, it starts anew there, without segments of before:
+    Where the last of them is newer than the log, it starts again there, without segments of before:
     *restarted_at*.
     """
 
@@ -66,7 +66,7 @@ class MetadataLogOutcome:
     def whole(self) -> LoadOutcome:
         """The outcome as that of a partition: with the refusal, and the offsets that are left.
 
-        Whatever fails ends the server. A log that starts anew at a snapshot loses nothing that the
+        Whatever fails ends the server. A log that starts again at a snapshot loses nothing that the
         snapshot does not have.
         """
         if self.refusal:

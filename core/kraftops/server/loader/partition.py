@@ -342,7 +342,7 @@ class _Load:
 
 
 def _offset_or(name: str, default: int) -> int:
-    """Return the offset in the name of a file that may have none."""
+    """Return the offset in a file's name, or *default* if it has none."""
     try:
         return offset_of(name) if "." in name else default
     except LoadError:

@@ -61,7 +61,7 @@ class ProducerState:
         self._snapshot_offset = self.end_offset
 
     def remove_stray_snapshots(self, base_offsets: list[int]) -> None:
-        """List the snapshots anew, and delete those of no segment but the last, of a shutdown.
+        """List the snapshots again, and delete those of no segment but the last, of a shutdown.
 
         Raises:
             LoadError: the name of one has no offset.

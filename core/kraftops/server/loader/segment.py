@@ -82,7 +82,7 @@ class Segment:
     def is_sane(self, *, has_new_time_index: bool) -> bool:
         """Tell whether its indexes need no recovery (`sanityCheck`).
 
-        Offset and time indexes are not looked at, but a missing offset index is made anew.
+        Offset and time indexes are not looked at, but a missing offset index is rebuilt.
         """
         if not self._disk.exists(self._name(INDEX)):
             return False
@@ -157,7 +157,7 @@ class Segment:
         return next_offset > self.base_offset and not self.has_in_range(next_offset - 1)
 
     def recover(self, producers: ProducerState, epochs: LeaderEpochs) -> Cut | None:
-        """Make the indexes anew and cut the log at the first bad batch.
+        """Rebuild the indexes and cut the log at the first bad batch.
 
         Returns:
             What is cut off; None if nothing is.

@@ -87,7 +87,7 @@ class SoundBatches:
                 return
 
     def _tail(self, number: int, position: int, reason: str) -> LogTail:
-        """Return the end of the log after the last sound batch."""
+        """Return what follows the last sound batch, and why it is unsound."""
         rest = batches = epoch = 0
         start = position
         for segment in self._segments[number:]:

@@ -15,16 +15,16 @@ FETCHES_END = Cure(f"{_FIRST}: this server fetches the log from their leader")
 
 
 def fetches_anew(directory: str) -> Cure:
-    """Return the cure of a metadata log that a server cannot go on with, in a log directory."""
+    """Return the cure of a metadata log that a server cannot continue with: fetch it again."""
     return Cure(
         f"{_FIRST}; once they have a leader, move {METADATA_PARTITION} away: this server then "
-        "fetches it anew",
+        "fetches it again",
         (aside_command(directory, METADATA_PARTITION),),
     )
 
 
 def cure_of_unknown_voters(finding: Finding, directory: str) -> Cure | None:
-    """Return the cure of damage for which the replica of another topic would be moved away."""
+    """Return the cure of damage for which other topics fetch the replica again; None for others."""
     row = catalogue().get(finding.code)
     if row is None or not (finding.is_severe and row.restores_replica):
         return None

@@ -61,7 +61,7 @@ class MetadataLog:
         return max(usable, key=lambda snapshot: (snapshot.epoch, snapshot.end_offset), default=None)
 
     def read(self, *, is_thorough: bool = False) -> LogContent:
-        """Read snapshot and log, of one that is not thorough control records only."""
+        """Read snapshot and log; only their control records, unless *is_thorough*."""
         reader = RecordReader(is_thorough=is_thorough)
         return read_content(self.latest_snapshot, self.segments, reader)
 

@@ -45,7 +45,7 @@ def run(
 
     Raises:
         SparkError: the job failed.
-        KeyboardInterrupt: Ctrl-C; no task runs any more.
+        KeyboardInterrupt: Ctrl-C; no task is running.
     """
     if not things:
         return []
@@ -90,7 +90,7 @@ def run_by_range(
 
     Raises:
         SparkError: the job failed.
-        KeyboardInterrupt: Ctrl-C; no task runs any more.
+        KeyboardInterrupt: Ctrl-C; no task is running.
     """
     by_range = RetryByRange(work, session.settings.tries)
     first: list[R | CrashedSplit] = run(session, splits, by_range, show)
@@ -156,7 +156,7 @@ def check_workers(session: Session) -> None:
 
     Raises:
         SparkError: a module is missing.
-        KeyboardInterrupt: Ctrl-C; no task runs any more.
+        KeyboardInterrupt: Ctrl-C; no task is running.
     """
     if session.settings.is_local or session.is_checked:
         return
@@ -182,7 +182,7 @@ def reading_whole_log(session: Session, names: Sequence[str]) -> Iterator[None]:
 
     Raises:
         SparkError: a job failed; the message says so if workers crashed.
-        KeyboardInterrupt: Ctrl-C; no task runs any more.
+        KeyboardInterrupt: Ctrl-C; no task is running.
     """
     try:
         with cancelled_on_interrupt(session):
@@ -203,7 +203,7 @@ def cancelled_on_interrupt(session: Session) -> Iterator[None]:
 
     Raises:
         SparkError: a job failed.
-        KeyboardInterrupt: Ctrl-C; no task runs any more.
+        KeyboardInterrupt: Ctrl-C; no task is running.
     """
     try:
         with job_errors():

@@ -41,14 +41,14 @@ class TaskReader(DataSourceReader):
         self._schema = schema
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what workers need: each has its thing in its partition."""
+        """Drop the things: each worker has its own in its partition."""
         return {**self.__dict__, "_things": ()}
 
     def partitions(self) -> Sequence[TaskPartition]:
         return [TaskPartition(thing) for thing in self._things]
 
     def read(self, partition: TaskPartition) -> Iterator[pa.RecordBatch]:  # type: ignore[override]
-        """Yield what the work makes of a thing, each row at once: a text has rows of a megabyte."""
+        """Yield the rows of the work on a thing one by one: a text has rows of a megabyte."""
         import pyarrow as pa
         from pyspark.sql.pandas.types import to_arrow_schema
 

@@ -59,7 +59,7 @@ def run_for_text(
 
     Raises:
         SparkError: the job failed.
-        KeyboardInterrupt: Ctrl-C; no task runs any more.
+        KeyboardInterrupt: Ctrl-C; no task is running.
     """
     from pyspark import StorageLevel
     from pyspark.sql import functions as f

@@ -27,7 +27,7 @@ def waves(pages: Iterable[SourcePage]) -> Iterator[SourcePage]:
 
 
 def begun_ahead(items: Iterator[T]) -> Iterator[T]:
-    """Return an iterator of items; a thread asks for the first now, and for one more each time."""
+    """Prefetch: a thread asks for the first item now, and for the next one with each."""
     ask = partial(next, items, None)
     call = BackgroundCall(ask)
 

@@ -46,7 +46,7 @@ def is_last_reading(tries: int) -> bool:
 
 
 def _attempt() -> int:
-    """Return how often the task was tried before, 0 outside of workers."""
+    """Return the number of earlier attempts of the task; 0 outside of workers."""
     from pyspark import TaskContext
 
     context = TaskContext.get()

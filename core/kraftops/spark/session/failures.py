@@ -42,7 +42,7 @@ def reason_of(error: BaseException) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     reason = _without_call(lines)
     causes = re.findall(_CAUSE, text, re.MULTILINE)
-    if causes and reason.startswith(_WRITE_FAILED):  # and names a file that is not there any more
+    if causes and reason.startswith(_WRITE_FAILED):  # and names a file that is no longer there
         return f"rows cannot be written: {causes[-1]}"
     return f"{reason} ({causes[-1]})" if causes and causes[-1] not in reason else reason
 

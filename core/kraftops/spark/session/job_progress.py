@@ -76,7 +76,7 @@ def _handled(jobs: OurJobs, handler: Any) -> Iterator[None]:
 def workers_awaited(jobs: OurJobs, master: str, patience: int) -> Iterator[None]:
     """Run jobs, and end them when one waits for a worker of *master* for *patience* seconds.
 
-    There was none, or all are lost, perhaps with the master: Spark itself would wait for ever. A
+    There was none, or all are lost, perhaps with the master: Spark itself would wait forever. A
     server of Spark Connect is waited for until it has begun a task.
 
     Raises:

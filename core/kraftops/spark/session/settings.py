@@ -139,7 +139,7 @@ class Settings:
         return {**defaults, **dict(self.conf), "spark.master": self.full_master}
 
     def on_server(self, server_conf: Mapping[str, str]) -> Settings:
-        """Return the settings with what the configuration of a server says about tries."""
+        """Take the number of tries of a task from a server's configuration."""
         local = _LOCAL.fullmatch(server_conf.get("spark.master", ""))
         tries = local[2] or "1" if local else server_conf.get("spark.task.maxFailures", str(_TRIES))
         ours = tuple(pair for pair in self.conf if pair[0] != "spark.task.maxFailures")

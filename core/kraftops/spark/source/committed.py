@@ -99,7 +99,7 @@ def _is_in_any(rows: pa.RecordBatch, spans: Iterable[_Span | AbortedTxn]) -> pa.
 
 
 def isolations(sources: Sequence[Source], budget: Budget) -> Mapping[str, Isolation]:
-    """Return what is withheld of the logs of *sources*, by the path of each file.
+    """Return what read_committed withholds of the logs of *sources*, by the path of each file.
 
     Transaction indexes tell it of all segments but a log's last one, which is read; where other
     segments have no indexes beside them, they are read, too.
@@ -115,7 +115,7 @@ def isolations(sources: Sequence[Source], budget: Budget) -> Mapping[str, Isolat
 
 
 def isolation(paths: Sequence[str], budget: Budget, high_watermark: int | None = None) -> Isolation:
-    """Return what is withheld of the log with these segments.
+    """Return what read_committed withholds of the log with these segments.
 
     A transaction whose marker is not below the high watermark is open: the marker may be cut off
     yet (`ProducerStateManager.firstUnstableOffset`). Only the last segment is looked at for that.

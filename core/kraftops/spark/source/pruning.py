@@ -57,7 +57,7 @@ def _with_following(sources: Sequence[Source]) -> Iterator[tuple[Source, Source 
 
 
 def _fits_path(source: Source, query: Query) -> bool:
-    """Tell whether rows of a topic and partition, in a file of this path, can match."""
+    """Tell by its path whether a file can have rows that match topic and partition."""
     origin = origin_of(source.path)
     topics = query.filter.topics
     is_of_user = query.decoders([source.decoder]) == {USER}

@@ -141,11 +141,11 @@ class Reader(DataSourceReader):
         self.query: Query = replace(options.query, columns=names)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what workers need: partitions have the sources."""
+        """Drop the sources, which the partitions have: workers need no others."""
         return {**self.__dict__, "_sources": ()}
 
     def with_matching_rows(self, sources: Sequence[Source]) -> Sequence[Source]:
-        """Return the sources that may have rows, by names, indexes and lists of segments."""
+        """Leave out sources without a matching row, by names, time indexes and segment lists."""
         if self.query.filter == Filter() and self._options.limits == NO_LIMITS:
             return sources
         sources = with_matching_rows(sources, self.query, self._options.limits)

@@ -81,7 +81,7 @@ def read_list(base: str) -> Mapping[str, ListedSegment]:
         rows = parquet.read_table(pa.BufferReader(content)).to_pylist()
         segments = [ListedSegment(**row) for row in rows]
     except (pa.ArrowException, TypeError):
-        return {}  # of another release, or cut off: the next `kraftops spark index` writes it anew
+        return {}  # of another release, or cut off: the next `kraftops spark index` writes it again
     return {f"{directory_of(base)}/{segment.file}": segment for segment in segments}
 
 
@@ -146,7 +146,7 @@ def tail_crc(path: str) -> int | None:
 
 
 def directory_of(base: str) -> str:
-    """Return a directory without a scheme of this machine, and without a slash at its end."""
+    """Return a directory without `file://` and without a slash at its end."""
     return (base if is_remote(base) else local_path(base) if "://" in base else base).rstrip("/")
 
 

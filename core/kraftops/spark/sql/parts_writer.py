@@ -27,7 +27,7 @@ _ESCAPED = re.compile(r"[\x00-\x1f\x7f\"#%'*/:=?\\{\[\]^]")
 
 
 def folder_name(column: str, value: str | None) -> str:
-    """Return Hive's name of the directory of a partition."""
+    """Return a Hive partition's directory name, COLUMN=VALUE, escaped as Spark does."""
     escaped = _ESCAPED.sub(lambda match: f"%{ord(match[0]):02X}", value or "")
     return f"{column}={escaped or _NO_VALUE}"
 
@@ -135,7 +135,7 @@ class PartsWriter(DataSourceArrowWriter):
 def _by_folder(
     batches: Iterable[pa.RecordBatch], partition_by: str
 ) -> Iterator[tuple[str, pa.RecordBatch]]:
-    """Yield directories and their rows, without the column that names the directory."""
+    """Split rows by directory, and drop the column that names it."""
     import pyarrow.compute as pc
 
     for batch in batches:

@@ -83,7 +83,7 @@ class StreamLog:
 
 
 def stream_logs(options: SourceOptions) -> dict[str, StreamLog]:
-    """Return the logs that are there now; directories and patterns may have none any more.
+    """Return the logs that are there now; directories and patterns may no longer have any.
 
     Of a partition that a broker is just moving between its log directories, one is left out.
 

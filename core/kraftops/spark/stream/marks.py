@@ -22,7 +22,7 @@ _FIELDS = ("offsets", "epochs", "sizes", "snapshots")
 class Mark:
     """A place in a log: before the record *offset*, after a batch of the leader *epoch* (or -1).
 
-    A log that was cut off and written anew has another epoch there, as in KIP-320. Of objects only
+    A log that was cut off and rewritten has another epoch there, as in KIP-320. Of objects only
     workers read the batches: with a *size*, *offset* is the base offset of a segment of which that
     many bytes were there, and were read up to the last whole batch. With *snapshot*, the place is
     before or after the snapshot of this offset and epoch.

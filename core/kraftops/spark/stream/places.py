@@ -31,7 +31,7 @@ def locate(log: StreamLog, mark: Mark, before: Head | None = None) -> Place | Lo
     """Return the place of a mark: its position in an object, or before the record of its offset.
 
     *before* is the batch that ended there, if that is known. The epochs of the batches tell a
-    compacted log from one that was cut off and written anew.
+    compacted log from one that was cut off and rewritten.
 
     Raises:
         SourceError: a segment cannot be read.
@@ -128,7 +128,7 @@ def _is_other_history(head: Head, mark: Mark, *, is_compacted: bool) -> bool:
 
 
 def _rewritten(log: StreamLog, mark: Mark) -> Loss:
-    """Return the loss of a log that was cut off before a mark, and written anew."""
+    """Return the loss of a log that was cut off before a mark and rewritten."""
     for index in reversed(range(len(log.segments))):
         first = next(_heads(log.segments[index], 0), None)
         if index and first and first.epoch > mark.epoch:

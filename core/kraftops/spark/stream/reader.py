@@ -146,7 +146,7 @@ if HAS_LIMITS:
             return ReadAllAvailable() if self._max_bytes is None else ReadMaxBytes(self._max_bytes)
 
         def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802 - Spark's
-            """Read no further than to the present ends."""
+            """Stop the query at the present ends (`Trigger.AvailableNow`)."""
             with _answering():
                 self._target = self._followed.latest()
 
@@ -165,7 +165,7 @@ if HAS_LIMITS:
                 return {_LOGS: marks_to_json(next_marks), **first}
 
         def reportLatestOffset(self) -> Offset:  # noqa: N802 - Spark's
-            """Return the ends that were found last, for the progress of the query."""
+            """Return the ends of the last look, for the progress of the query."""
             with _answering():
                 marks = self._followed.latest() if self._last is None else self._last
                 return {_LOGS: marks_to_json(marks)}

@@ -139,7 +139,7 @@ def _check_log(settings: Settings) -> None:
 
 
 def _first_given(settings: Settings, units: Mapping[str, int]) -> int:
-    """Return the first value that is not null, times its unit."""
+    """Return the first value that is not null, in ms: keys come in ms, minutes and hours."""
     key = next(key for key in units if settings.values[key] is not None)
     return settings.number(key) * units[key]
 

@@ -127,7 +127,7 @@ class Conflict(NamedTuple):
 
 
 def conflicts(config: ServerConfig, rewrites: Sequence[Rewrite]) -> Iterator[Conflict]:
-    """Yield what speaks against new node ids."""
+    """Yield evidence against new node ids."""
     changed = {}
     for rewrite in rewrites:
         path, before, after = rewrite.directory.path, rewrite.directory.meta, rewrite.meta

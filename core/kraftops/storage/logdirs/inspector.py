@@ -83,7 +83,7 @@ def findings(
 
 
 def has_partitions(directories: Iterable[LogDirectory]) -> bool:
-    """Tell whether there is more to lose than a metadata log that was only formatted."""
+    """Tell whether directories hold partitions, not just a newly formatted metadata log."""
     return any(directory.partition_count for directory in directories)
 
 

@@ -173,7 +173,7 @@ def recover_command(node: Node, nodes: Sequence[Node], *arguments: str) -> str:
 
 
 def _copy_name(node: Node) -> str:
-    """Return the name by which a plan takes a node: its archive, configuration or directory."""
+    """Return a node's name in recover-plan: its archive, configuration or directory."""
     path = node.config.path if node.config.given else node.metadata.path
     return archive_of(node.metadata.path) or path
 
@@ -192,5 +192,5 @@ def voters_not_given(nodes: Sequence[Node]) -> list[int]:
 
 
 def majority_unknown(voters: Iterable[int]) -> str:
-    """Return what cannot be said without the voters that were not given."""
+    """Return the caveat about voters that were not given."""
     return f"without -c for {named('voter', voters)}, it cannot be said whether a majority is left"

@@ -129,7 +129,7 @@ def _listening(line: str) -> Listening | None:
 
 
 def _address(text: str) -> Address:
-    """Return an address of /proc/net/tcp: words of 32 bits, each in the order of the machine."""
+    """Parse an address of /proc/net/tcp: 32-bit words in host byte order."""
     words = (int(text[start : start + 8], 16) for start in range(0, len(text), 8))
     packed = b"".join(socket.htonl(word).to_bytes(4, "big") for word in words)
     address = ipaddress.ip_address(packed)

@@ -81,7 +81,7 @@ class _Owned(NamedTuple):
 
 
 def _id_twice(identity: bytes, later: _Owned, first: _Owned, owner: int | None) -> Finding:
-    """Return that two nodes have one directory id; the copy has the node id of the other.
+    """Return a finding: two nodes have one directory id; the copy has the node id of the other.
 
     Where the metadata has it for an *owner*, that decides: a node id is soon rewritten.
     """

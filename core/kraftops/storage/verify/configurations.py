@@ -75,7 +75,7 @@ def _load(
 
 
 def _is_ignorable(key: str) -> bool:
-    """Tell whether a node keeps its id, roles, addresses and directories without a key."""
+    """Tell whether id, roles, addresses and directories of a node do not depend on a key."""
     # Without a provider, a placeholder in log.dirs would be taken for the name of a directory.
     return key not in NEEDED and not key.startswith(PROVIDERS)
 
@@ -95,7 +95,7 @@ def _refusal(path: str, error: KraftopsError, config: ServerConfig | None) -> Fi
 
 
 def _with_misspelt_keys(finding: Finding, kafka: LocalKafka, target: Target | None) -> Finding:
-    """Return a finding about a configuration of which little is read, with its misspelt keys."""
+    """Add the misspelt keys of a configuration that could hardly be read."""
     release = target.release if target else releases()[-1]
     with suppress(KraftopsError):
         keys = keys_in(kafka.path, kafka.overrides)

@@ -73,7 +73,7 @@ def _unmounted(path: str) -> str | None:
 
 
 def _obstacle(node: Node, directory: LogDirectory, evidence: FormatEvidence) -> Cure | None:
-    """Return what is to be done instead of a format, or before it."""
+    """Return the cure that must come instead of a format, or before it; None without one."""
     text = _quorum_obstacle(node, evidence.nodes) if directory.is_metadata else None
     lost = evidence.in_sync.get(node.config.node_id, {})
     if text is None and lost:

@@ -37,7 +37,7 @@ _RESTORE = Cure("restore the metadata directory from a copy")
 
 
 def metadata_start_findings(node: Node) -> Iterator[Finding]:
-    """Yield that a server refuses its metadata log, or that the log lacks what files prove."""
+    """Yield a finding if a server refuses its metadata log, or the log lacks what files prove."""
     folder = os.path.join(node.metadata.path, METADATA_PARTITION)
     if not os.path.isdir(folder):
         return
@@ -165,7 +165,7 @@ def _torn_end(folder: str, outcome: MetadataLogOutcome, end: int) -> int:
 
 
 def _start_without_records(node: Node, *, is_empty: bool) -> tuple[Severity, Cure, str]:
-    """Return what it means that a node starts without the end of its log, or all of it."""
+    """Return severity, cure and consequence of a start without the end of the log, or all of it."""
     if node.is_controller and node.is_only_voter:
         # Text, not a command to paste: which broker has the log is for a person to say.
         recover = recover_command(node, (), "--from", "DIRECTORY", "--voters", "self")

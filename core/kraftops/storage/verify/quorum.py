@@ -81,7 +81,7 @@ def quorum_state_findings(node: Node) -> Iterator[Finding]:
 
 
 def changed_voters(node: Node, nodes: Sequence[Node]) -> Iterator[Finding]:
-    """Yield that a leader can be elected without most of the voters with which a node last ran.
+    """Yield a finding if a leader can be elected without most voters of a node's last run.
 
     A majority of the new voters must share a voter with every majority of the old ones; one voter
     more or less keeps that. Kafka compares the two sets nowhere, and starts.

@@ -105,7 +105,7 @@ def _voter_key(node: Node) -> _VoterKey:
 
 
 def _old_quorum(voters: Sequence[Node], newest: Node) -> Iterator[Finding]:
-    """Yield that old voters, which are enough to lead, know nothing of a recovery to others."""
+    """Yield a finding if enough old voters to lead know nothing of a recovery to others."""
     mark, end = _marks(newest).newest, max(node.content.end_offset or 0 for node in voters)
     if mark and mark.offset >= end:
         place = Place(node=newest.config.node_id, directory=newest.metadata_path)

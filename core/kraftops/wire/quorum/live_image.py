@@ -20,7 +20,7 @@ _MAX_WAITING_EVENTS = 1000  # groups that are fetched ahead of the replay
 
 
 class LiveImage:
-    """The image as of the last `update`; *image* is another object after the log is read anew.
+    """The image as of the last `update`; *image* is another object after the log is read again.
 
     It is for one thread. A context manager, which stops following the log.
     """
@@ -56,7 +56,7 @@ class LiveImage:
         self._events: Iterator[Event] | None = self._log.read(follow=True)
         self._following: Prefetch[Event] | None = None
         self._is_closed = False
-        self._next: SpooledImage | None = None  # read anew, and not caught up yet
+        self._next: SpooledImage | None = None  # read again, and not caught up yet
         self._current = self._load(self._events)
 
     def __enter__(self) -> Self:
@@ -113,11 +113,11 @@ class LiveImage:
         """Apply the records that have arrived, without waiting; tell whether the image changed.
 
         The first call begins to follow the log, unless there are limits: then nothing changes.
-        After an error, the next call reads the log anew.
+        After an error, the next call reads the log again.
 
         Raises:
             WireError: no controller led, or none answered, within the timeout.
-            AnswerError: it is not permitted any more to read the log.
+            AnswerError: it is no longer permitted to read the log.
             SourceError: there is no room to keep the log.
         """
         if self._limits != Limits() or self._is_closed:
@@ -188,7 +188,7 @@ class LiveImage:
         """Apply the events that wait.
 
         Raises:
-            WireError: the error that ended the thread; the next call reads the log anew.
+            WireError: the error that ended the thread; the next call reads the log again.
         """
         following = self._following = self._following or self._follow()
         while True:

@@ -134,7 +134,7 @@ def _growing(fd: int, start: int, add_next: _AddNext) -> Callable[[int], bytes]:
 
 
 class _StartedAgain(Exception):
-    """The log is read anew: no more batches of this start come."""
+    """The log is read again: no more batches of this start come."""
 
 
 def _too_new(endpoint: Address, snapshot: SnapshotId) -> UsageError:

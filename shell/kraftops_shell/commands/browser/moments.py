@@ -45,7 +45,7 @@ class Moments:
         """Update the session's state, if it is shown; tell whether the tree is another.
 
         Raises:
-            KraftopsError: the source cannot be read any more.
+            KraftopsError: the source can no longer be read.
         """
         if not self.is_present:
             return False

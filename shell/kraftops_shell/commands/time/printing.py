@@ -20,7 +20,7 @@ def _steps(session: Session, change: LogChange, after: MetadataImage) -> Iterato
     """Yield the changes of leaves by a change of the log, to the state *after* it.
 
     Raises:
-        KraftopsError: the log cannot be read any more.
+        KraftopsError: the log can no longer be read.
     """
     source = session.source
     try:

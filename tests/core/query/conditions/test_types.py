@@ -76,7 +76,12 @@ def test_times_become_milliseconds(text: str, expected: str) -> None:
         ("value.leader in (1, 'a')", 14, "value.leader is a number, and 'a' is text", None),
         ("control < true", 9, "control is a boolean, which is not compared by <", None),
         ("value.name", 1, "value.name is text, and true is a boolean", None),
-        ("timestamp > 'soon'", 13, "'soon' is not a valid time", "for example 2026-11-21T10:00:00Z"),
+        (
+            "timestamp > 'soon'",
+            13,
+            "'soon' is not a valid time",
+            "for example 2026-11-21T10:00:00Z",
+        ),
         ("timestamp > true", 13, "true is a boolean, and no time", None),
         (
             "type = 'TOPC_RECORD'",

@@ -107,7 +107,7 @@ class WatchedChanges:
         self._by_entry: dict[tuple[str, tuple[object, ...]], EntryChange] = {}
 
     def watch(self, keys: Sequence[EntryKey]) -> None:
-        """Watch these entries, and no others any more."""
+        """Watch these entries, and no others from now on."""
         self._watched = {}
         for table, key in keys:
             self._watched.setdefault(table, []).append(key)
@@ -174,7 +174,7 @@ class State:
         self._open: tuple[int, bytes] | None = None
 
     def copy(self, fetch: Fetch) -> State:
-        """Return one that changes by itself, and watches no entry."""
+        """Return an independent copy that watches no entry."""
         state = copy(self)
         state.topics = {topic_id: topic.copy() for topic_id, topic in self.topics.items()}
         state.topic_ids = dict(self.topic_ids)
@@ -226,8 +226,8 @@ class State:
         """Return the state of a partition.
 
         Raises:
-            SourceError: its batch cannot be read any more.
-            DecodeError: its record is not there any more.
+            SourceError: its batch can no longer be read.
+            DecodeError: its record is no longer there.
         """
         if partition.state is not None:
             return partition.state
