@@ -21,7 +21,7 @@ SPAN = 3_600_000
 """ms before the moment that is shown, of which changes are told: an incident fits into an hour."""
 CONDITIONS = {"problems": f"state != '{HEALTHY}'", "operations": "reassigning"}
 """The conditions of the partitions of pages."""
-_MOST_PARTITIONS, _MOST_CHANGES = 500, 200
+_MOST_PARTITIONS, _MOST_CHANGES = 500, 200  # rows that a person scrolls through
 _COLUMNS = (
     Column("TOPIC"),
     Column("PARTITION", justify="right"),

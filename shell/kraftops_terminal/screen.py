@@ -18,7 +18,7 @@ from kraftops_terminal.ending import ENDING, EndedBySignal
 # The alternate screen, without a cursor, and lines that end at the edge instead of the next line.
 _ENTER = b"\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J"
 _LEAVE = b"\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l"
-_USUAL_ROWS = 24
+_USUAL_ROWS = 24  # of a terminal that does not know its size, as the VT100 had
 _ESCAPE_SECONDS = 0.05
 """Time in which the bytes of one key come."""
 _PATIENCE = 0.5  # seconds that a terminal may take no output, before it is given up

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from kraftops.storage.config.server_config import ServerConfig
     from kraftops_terminal.console import Console
 
-_MOST_ROWS = 1_000_000
+_MOST_ROWS = 1_000_000  # as many partitions as a KRaft cluster is made for
 _NO_RATES = (
     "no rate is known: it takes an hour from a log's creation, or from its oldest segment where"
     " offset 0 is deleted, to its last write (to now if a broker runs)"

@@ -12,7 +12,7 @@ from kraftops.records.meaning import Label
 LONGEST_KEY = 256
 """Bytes of a key that is counted as it is; see `key_of`."""
 MOST_LARGEST = 10
-"""The largest records that are kept, and the largest batches."""
+"""The largest records that are kept, and the largest batches: as many as a summary shows."""
 
 
 @dataclass(frozen=True, slots=True)

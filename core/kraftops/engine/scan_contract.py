@@ -21,9 +21,9 @@ NO_PRODUCER = -1  # as Kafka stores it (`RecordBatch.NO_PRODUCER_ID`)
 ABORT, COMMIT = 0, 1
 """Types of transaction markers (`ControlRecordType`)."""
 MAX_OUTPUT = 1 << 20
-"""The approximate bytes of output after which a call ends."""
+"""The approximate bytes of output after which a call ends: it bounds what a thread holds."""
 MAX_ROWS = 16384
-"""The rows of columns after which a call ends."""
+"""The rows of columns after which a call ends, and of a record batch that is made of rows."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ STEPS = (
 )
 """The widths of buckets in ms; each divides the next."""
 MOST_BROKERS = 4096
-"""Brokers with series of their own, in the order in which they came."""
+"""Brokers with series of their own, in their order: far more than a cluster has."""
 MIN_ISR = "min.insync.replicas"
 DEFAULT_MIN_ISR = 1  # of brokers (`ServerLogConfigs.MIN_IN_SYNC_REPLICAS_DEFAULT`)
 BROKER_RESOURCE = 4

@@ -23,13 +23,13 @@ T = TypeVar("T")
 R = TypeVar("R")
 _RANGE = 8 << 20  # bytes of a request: small ones cost more time than they save
 CONNECT_SECONDS = 10.0
-"""Seconds that a store may take to accept a connection."""
-_SILENT_SECONDS = 30.0  # of a store that is asked for something; 3 by default
+"""Seconds that a store may take to accept a connection: with pyarrow's 1 s, a slow one failed."""
+_SILENT_SECONDS = 30.0  # of a store that was asked: with pyarrow's 3 s, a slow one failed
 _OPTIONS = dict.fromkeys(("gs", "gcs"), "?retry_limit_seconds=15")  # 15 minutes by default
 _GOOGLE_CAUSE = re.compile(r"with a last message of (.+?)(?:\. | error_info=)")
 _CREDENTIALS = {"s3": "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, name some"}
 _HADOOP = "it needs Hadoop's libhdfs and CLASSPATH, and JAVA_HOME"
-_LEAST = 64 << 10  # bytes of a request out of order
+_LEAST = 64 << 10  # bytes of a request out of order, such as for a header: some batches around it
 _NEAR = 1 << 20  # bytes that are skipped sooner than requested again
 _OBJECT_STORES = frozenset({"s3", "gcs", "abfs"})  # there the names of files make directories
 _ASKED_AT_ONCE = 16  # files: a store takes some 10 ms to answer, however little is read

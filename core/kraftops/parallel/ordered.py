@@ -26,7 +26,10 @@ OpenProducer = Callable[[Turn], AbstractContextManager[Produce[T, R]]]
 """Opens what does the tasks of a thread, with the turn of that thread."""
 
 _MAX_PENDING_BYTES = 16 << 20
-"""Bytes of output, and of results with `nbytes`, that wait before threads wait, too."""
+"""Bytes of output, and of results with `nbytes`, that wait before threads wait, too.
+
+It bounds memory where the first task is slow and the others are ahead of it.
+"""
 _JOIN_SECONDS = 2  # a thread that reads a slow disk does not hold up Ctrl-C for longer
 
 

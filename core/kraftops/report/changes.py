@@ -17,7 +17,7 @@ from kraftops.timeline.changes import FIRST_VERSION
 from kraftops.timeline.words import broker_text, status_text, topic_text, words_of
 
 LONGEST_TEXT = 300
-"""Characters of a text from data; the rest is cut."""
+"""Characters of a text from data; the rest is cut, so that a page stays small with any names."""
 
 _UNREGISTERED = "unregistered"
 _UNTOLD: Any = {"brokerEpoch": -1, "endPoints": [], "rack": None, "fenced": False}

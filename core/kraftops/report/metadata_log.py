@@ -36,7 +36,7 @@ from kraftops.records.meaning import Unknown
 _EARLIEST = 1_293_840_000_000  # 2011, when Kafka was published; bootstrap records have time 0
 _MOST_LEADERSHIPS = 500  # bands that a timeline of 1,000 pixels can tell apart
 MOST_CHANGES = 600
-"""Changes that a page has: of each table the latest so many are kept."""
+"""Changes that a page has, and that are kept of each table: more are not read one by one."""
 
 
 class Span(NamedTuple):

@@ -19,7 +19,7 @@ from kraftops_terminal.escaping import escaped
 from kraftops_terminal.tables import Table, table_text
 
 _HEIGHT = 6  # of the chart, in lines
-_LABEL = 11
+_LABEL = 11  # columns before the chart: the highest count, and the axis
 _WIDTH = 80  # of a chart that no terminal shows
 _MOST_ROWS = 20  # of each table on a terminal; the rest is counted
 

@@ -38,9 +38,8 @@ from kraftops.errors import DecodeError
 from kraftops.log.batch import read_record
 from kraftops.records.metadata_numbers import TRANSACTION_MARKERS
 
-# About the bytes of an entry of the state, and of a note of a record that was left out.
-_ENTRY_BYTES = 512
-_DROPPED_BYTES = 16
+_ENTRY_BYTES = 512  # of an entry of the state, about: addresses and a few objects of Python
+_DROPPED_BYTES = 16  # of the address of a record that was left out, with room to spare
 
 
 class ReferenceFold(Fold):

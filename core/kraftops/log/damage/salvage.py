@@ -45,10 +45,9 @@ _PADDING = 18  # zeros at the end; `LogReader` too takes fewer for the rest of a
 
 _FIRST_CHUNK, _CHUNK = 1 << 10, 1 << 18  # bytes that are searched at a time, few at first
 _SMALL = 1 << 16  # bytes of a batch that is always checked
-_BUDGET, _BUDGET_PER_BYTE = (
-    1 << 32,
-    64,
-)  # bytes of checksums of false candidates, in total and per byte searched
+# Bytes of checksums of false candidates, in total and per byte searched: bytes made to look like
+# batches everywhere would otherwise cost the square of their number.
+_BUDGET, _BUDGET_PER_BYTE = 1 << 32, 64
 
 
 class Gap(NamedTuple):

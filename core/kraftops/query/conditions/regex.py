@@ -23,7 +23,7 @@ Ranges = tuple[tuple[int, int], ...]
 _LAST = 0x10FFFF  # Unicode's last code point
 _MAX_STEPS = 1000  # a text costs its length times the steps, so that a pattern cannot hang a scan
 _MAX_DEPTH = 64  # far below Python's limit of recursion
-_MAX_STATES = 2000  # sets of states that are kept
+_MAX_STATES = 2000  # sets of states that are kept: hostile patterns have exponentially many
 _CLASSES: dict[str, Ranges] = {
     "d": ((48, 57),),
     "w": ((48, 57), (65, 90), (95, 95), (97, 122)),

@@ -20,7 +20,7 @@ from kraftops.storage.config.listeners import BOOTSTRAP_SERVERS, LISTENERS, VOTE
 from kraftops.storage.logdirs.node import Node, recover_command
 
 LIMIT = 5.0
-"""Seconds for all names together."""
+"""Seconds for all names together: as long as a resolver waits for one server (resolv.conf(5))."""
 _SIDE_BY_SIDE = 16  # threads: names that do not resolve hang for seconds each
 _DNS = "correct the name, or the name resolution of this machine"
 
