@@ -126,7 +126,7 @@ def test_why_takes_the_configuration_that_lies_beside_the_logs(full: Path, is_pa
 
     assert re.search(r"retention\.ms +1000 +configuration", done.text)
     assert re.search(r"retention\.ms +604800000 +default", alone.text)
-    unknown = "its own defaults are unknown, and Kafka's are taken\n  cure: name the file by -c"
+    unknown = "its own defaults are unknown, and Kafka's are assumed\n  cure: name the file with -c"
     assert (unknown in done.text, unknown in alone.text) == (False, True)
 
 
@@ -221,7 +221,7 @@ def test_why_tells_reasons_segments_and_settings(full: Path) -> None:
     answer = json.loads(disk(str(full), "--why", "plain-0", "--format", "json").text)
 
     assert "Settings in force" in done.text
-    assert "19.1 MiB are renamed already" in done.text
+    assert "19.1 MiB are already renamed" in done.text
     of_topic = json.loads(disk(str(full), "--why", "plain", "--format", "json").text)
     assert [replica["partition"] for replica in of_topic["replicas"]] == [0, 1]
     (replica,) = answer["replicas"]
