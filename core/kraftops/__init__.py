@@ -19,7 +19,7 @@ from functools import cache
 
 @cache
 def _places() -> dict[str, str]:
-    """Return the module of each public name, from the list that type checkers read."""
+    """Map public names to modules, by the imports of `__init__.pyi`, which type checkers read."""
     import re
     from pathlib import Path
 

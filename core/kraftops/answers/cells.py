@@ -53,7 +53,7 @@ def _cell_of_number(field: Field, value: int) -> Cell:
 
 
 def column_at(field: Field, index: int) -> Column:
-    """Return the column of a field in a table of any fields, the last ones of which give way."""
+    """Return a field's column in a table of any fields; the last ones give way first."""
     kinds = field.type.kinds
     return Column(
         field.name,

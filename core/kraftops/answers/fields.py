@@ -191,7 +191,7 @@ def text_map(name: str, help_text: str, **more: Unpack[More]) -> Field:
 
 
 def levels(name: str, help_text: str, **more: Unpack[More]) -> Field:
-    """Return a field of an object from names to numbers."""
+    """Declare an object whose values are numbers, such as feature levels by name."""
     return field(name, map_of(of_kind(NUMBER)), help_text, **more)
 
 
@@ -200,7 +200,7 @@ def in_some_forms(*fields: Field) -> tuple[Field, ...]:
 
 
 def within(path: str, fields: Iterable[Field]) -> tuple[Field, ...]:
-    """Return fields of what *path* leads to, for the thing that the path begins at."""
+    """Declare fields of an attribute: *path* leads there from the thing that is answered."""
     read = _reader(path)
 
     def moved(field: Field) -> Field:

@@ -32,12 +32,12 @@ def list_of(items: FieldType) -> FieldType:
 
 
 def map_of(values: FieldType) -> FieldType:
-    """Return the type of an object whose names are data."""
+    """Declare an object whose names are data, such as topics: they are not in the schema."""
     return FieldType(frozenset({OBJECT}), others=values)
 
 
 def merged(types: Iterable[FieldType]) -> FieldType:
-    """Return the type of fields of one name in several messages."""
+    """Unite the types of fields of one name in several messages."""
     several = list(types)
     if len(several) == 1:
         return several[0]

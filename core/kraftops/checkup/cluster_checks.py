@@ -66,7 +66,7 @@ _TEXTS = {
 
 
 def problems(examination: Examination) -> Iterator[Finding]:
-    """Yield what takes replicas out of sync, a finding for each cause."""
+    """Yield why replicas are not in sync, a finding for each cause."""
     if access := examination.answers:
         yield from _live_problems(access)
     elif examination.image is not None:
@@ -202,7 +202,7 @@ def incidents(examination: Examination) -> Iterator[Finding]:
 
 
 def _incident_log(examination: Examination) -> tuple[Sequence[str], str | None]:
-    """Return the metadata log of controllers that answer, or else of a directory, and that."""
+    """Return a metadata log's names: live controllers', or a directory's, and that directory."""
     access, folder = examination.answers, examination.metadata_log
     if access and access.controllers:
         return access.live_image().names, None
@@ -218,7 +218,7 @@ def too_long_for_incidents(examination: Examination) -> str | None:
 
 
 def operations(examination: Examination) -> Iterator[Finding]:
-    """Yield the operations that no process carries on, and settings that they left."""
+    """Yield operations without a process, and throttles or cordons that others left behind."""
     access, image = examination.answers, examination.image
     if access:
         under_way = operations_under_way(access, access.placement())
@@ -323,7 +323,7 @@ def _is_down(live: Quorum, voter: ReplicaState) -> bool:
 
 
 def _state(live: Quorum, voter: ReplicaState) -> str:
-    """Return what a voter that is missing does, in words."""
+    """Say in words whether a voter is down, and since when, or how far it is behind."""
     if _is_down(live, voter):
         # A leader that was elected after it stopped has never seen it.
         since = f" since {iso_time(voter.fetched_at)}" if voter.fetched_at > 0 else ""

@@ -86,7 +86,7 @@ def _cut(table: Comparison, command: str) -> Iterator[Finding]:
 
 
 def _damaged(table: Comparison, command: str) -> Iterator[Finding]:
-    """Yield the partitions with several damaged copies: each cure alone names the other copy."""
+    """Yield partitions with several damaged copies, whose cures would each name the other copy."""
     damage = {
         (finding.place.topic, finding.place.partition, finding.place.node): finding.code
         for finding in table.findings

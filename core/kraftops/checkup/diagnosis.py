@@ -152,7 +152,7 @@ def diagnosis_of(
 
 
 def _runnable(finding: Finding, fill: Callable[[str], str]) -> Finding:
-    """Return a finding whose commands name addresses, and archives instead of paths in them."""
+    """Fill addresses into a finding's commands, and name archives instead of paths in them."""
     return typed(replace(finding, commands=tuple(map(fill, finding.commands))))
 
 
@@ -168,7 +168,7 @@ def _addresses(examination: Examination) -> dict[str, str]:
 
 
 def _addressed(addresses: Mapping[str, str], command: str) -> str:
-    """Return a command with the addresses that are named in place of HOST:PORT."""
+    """Replace HOST:PORT in a command by the addresses on the command line."""
 
     def option(match: re.Match[str]) -> str:
         name = "-b" if match[1] == "--bootstrap-server" else match[1]

@@ -122,7 +122,7 @@ def start(examination: Examination) -> Iterator[Finding]:
 
 
 def _logs(examination: Examination) -> Iterator[Finding]:
-    """Yield what starts make of metadata logs and of the files beside partitions."""
+    """Yield what a start makes of metadata logs and of checkpoints and markers."""
     packed = [node for node in examination.configured if is_packed(node)]
     evidence = format_evidence(examination.nodes, examination.images)
     for node, cluster_id in with_cluster_ids(examination.configured):
@@ -218,7 +218,7 @@ def _unidentified(node: Node) -> Finding:
 
 
 def partitions(examination: Examination) -> Iterator[Finding]:
-    """Yield what is wrong with partitions, by reading everything."""
+    """Yield what is wrong with partitions; every byte is read (`--deep`)."""
     for node, directory in examination.directories:
         with suppress(KraftopsError):  # a directory without partitions
             request = CheckRequest([directory.path], budget=examination.budget)
@@ -230,7 +230,7 @@ def partitions(examination: Examination) -> Iterator[Finding]:
 
 
 def one_cluster(examination: Examination) -> Iterator[Finding]:
-    """Yield what keeps nodes from being one cluster, and histories that part."""
+    """Yield conflicts between nodes of one cluster, and metadata logs that diverge."""
     if len(configured := examination.identities.unexplained(examination.configured)) > 1:
         yield from verify_cluster(configured)
     if examination.copied:
@@ -249,7 +249,7 @@ def _lower_copies(examination: Examination) -> Iterator[Finding]:
 
 
 def _as_voter(node: Node) -> Node:
-    """Return a node with the voters of its quorum, and the role that they have for it."""
+    """Give a node without a configuration the voters of its log, and its role by them."""
     config, ids = node.config, frozenset(voter.node_id for voter in node.voters)
     if not ids and not config.voters and node.log.is_used:
         ids = node.static_voters
@@ -411,7 +411,7 @@ def transactions(examination: Examination) -> Iterator[Finding]:
 def _replicas(
     examination: Examination,
 ) -> Iterator[tuple[Node, Replica, LogDirectory, TopicSettings]]:
-    """Yield the partitions in their place, but for the metadata log, with their settings."""
+    """Yield partitions (neither stray nor moving, nor the metadata log) with their settings."""
     for node, directory in examination.directories:
         usage = examination.usage(node, directory)
         image = examination.images.get(node.cluster_id)
@@ -428,7 +428,7 @@ def _replicas(
 
 
 def _end(examination: Examination, node: Node, replica: Replica) -> int:
-    """Return the time for which a replica is judged: of a stopped server, its last write."""
+    """Return the ms at which a replica is judged: now, or a stopped server's last write."""
     if examination.is_running(node) or not replica.segments:
         return examination.now
     return max(segment.modified for segment in replica.segments)

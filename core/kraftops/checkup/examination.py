@@ -87,7 +87,7 @@ class Examination:
         return configs, findings
 
     def _is_empty(self, top: str) -> bool:
-        """Tell whether a directory that is named neither is a log directory nor holds one."""
+        """Tell whether a named directory neither is a log directory nor holds one."""
         is_source = any(source.folder.rstrip("/") == top for source in self.sources)
         return is_source and not read_log_directory(top).is_kafkas
 
@@ -345,7 +345,7 @@ def _probe(path: str) -> None:
 
 
 def _node_of(node_id: int | None, directories: Sequence[LogDirectory]) -> Node:
-    """Return a node with log directories alone: it has the roles that they show."""
+    """Make a node of log directories without a configuration: they show its roles."""
     paths = tuple(directory.path for directory in directories)
     metadata = next(
         (directory.path for directory in directories if directory.is_metadata), paths[0]

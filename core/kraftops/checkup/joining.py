@@ -146,7 +146,7 @@ def joined(findings: Iterable[Finding], node_of: NodeOf) -> list[Finding]:
 
 
 def _by_partition(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """Yield findings; those about copies of one partition are joined, one for each cause."""
+    """Join findings about copies of one partition into one for each cause."""
     of_copies: dict[str, list[Finding]] = defaultdict(list)
     for finding in findings:
         name = finding.place.partition_name
@@ -173,7 +173,7 @@ def _by_partition(findings: Iterable[Finding]) -> Iterator[Finding]:
 
 
 def _with_rest(of_copies: Sequence[Finding]) -> Finding:
-    """Return the cause of findings about copies of a partition, with the cure that knows most."""
+    """Return the most specific finding about copies of a partition; the others are evidence."""
     cause, *rest = sorted(of_copies, key=lambda finding: _OF_COPIES.index(finding.code))
     name = cause.place.partition_name
     cures = [finding for finding in (*rest[::-1], cause) if name in finding.cure]
@@ -247,7 +247,7 @@ def _grouped(group: Sequence[Finding]) -> Finding:
 
 
 def _with_names(effect: Finding, others: Sequence[str]) -> Finding:
-    """Return an effect with the names of the *other* partitions that are lost with the first."""
+    """Add to a loss the names of the *others* that are lost for the same cause."""
     if effect.severity is not Severity.LOSS or not others:
         return effect
     text = f"{effect.text}, as {first_names(others, NAMES_IN_LINE)}"

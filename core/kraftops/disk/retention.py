@@ -272,7 +272,7 @@ def _deletion(state: RetentionState, copied_to: int | None) -> Iterator[Reason]:
 
 
 def _has_due(state: RetentionState) -> bool:
-    """Tell whether records would go, were they in a segment of their own."""
+    """Tell whether retention would delete records if the active segment were rolled."""
     (active,), settings = state.segments, state.settings
     oldest, limit_ms, limit_bytes = (
         active.first_timestamp,
@@ -301,7 +301,7 @@ def _due(state: RetentionState, due: Sequence[SegmentFate], since: int) -> Reaso
 
 
 def _future(state: RetentionState) -> Iterator[Reason]:
-    """Yield the segment with timestamps in the future that holds up itself and all later ones."""
+    """Yield the segment whose future timestamps hold up itself and all later segments."""
     ahead = [fate for fate in state.segments if fate.age_from > state.now]
     if ahead and state.settings.retention_ms >= 0:
         first = ahead[0]

@@ -256,7 +256,7 @@ class _File(NamedTuple):
 
 
 def _partition(path: str, kind: FolderKind) -> tuple[Space, tuple[SegmentFile, ...], int | None]:
-    """Return the space of a partition's directory, its segments, and when it was made."""
+    """Return the space of a partition's directory, its segments, and its creation time in ms."""
     log = index = deleted = other = 0
     created = None
     segments: list[SegmentFile] = []

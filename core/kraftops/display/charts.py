@@ -20,7 +20,7 @@ def chart(counts: Sequence[int], height: int) -> list[str]:
 
 
 def merged(counts: Sequence[int], most: int) -> tuple[list[int], int]:
-    """Return at most *most* sums of adjacent counts, and the number of counts in each sum."""
+    """Sum adjacent counts into at most *most* columns; return also how many are in each."""
     together = max(-(-len(counts) // max(most, 1)), 1)
     return [
         sum(counts[start : start + together]) for start in range(0, len(counts), together)

@@ -189,7 +189,7 @@ class Report:
 
 
 def _gap_lines(gaps: array[int]) -> Iterator[str]:
-    """Yield the lines of gaps, which are pairs of offsets: a compacted log has millions."""
+    """Yield a line for each gap, a pair of offsets; lazily, as a compacted log has millions."""
     if not all(map(lt, gaps[::2], gaps[2::2])):
         # Kafka keeps the last gap after an offset.
         latest = dict(zip(gaps[::2], gaps[1::2], strict=True))

@@ -196,7 +196,7 @@ class Fold(Protocol):
         """Return the timeline, and forget it; None without `keep_time`."""
 
     def topic_names(self) -> dict[str, bytes]:
-        """Return the ids of topics by name, in the order in which the names came."""
+        """Return topic ids by name, in the order in which the names came."""
 
     def topic_ids(self) -> list[bytes]:
         """Return the ids of all topics, also of one that lost its name to another."""

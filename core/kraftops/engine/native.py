@@ -216,7 +216,7 @@ class NativeCounter:
 
 
 def _inflater(meter: Meter) -> _native.Inflater:
-    """Return what inflates the batches of a file: those that need no share of the budget itself."""
+    """Make the engine's inflater, which calls back for batches that need a share of the budget."""
 
     def inflated(codec: int, data: bytes) -> bytes | None:
         try:

@@ -199,7 +199,7 @@ class OutputFile:
         os.fsync(self._directory)
 
     def _link(self, source: str, name: str) -> None:
-        """Give the file at *source* another name, which nothing has."""
+        """Give the file at *source* a name that must be free, by a hard link if possible."""
         place = self._directory
         try:
             # With a directory, which an absolute path does not need, Python calls `linkat`, and

@@ -56,7 +56,7 @@ def given_to_owner(place: str, directory: str, source: str | None = None) -> str
 
 
 def aside_command(directory: str, name: str) -> str:
-    """Return the command that moves something in a log directory beside it."""
+    """Return the shell command that moves something out of a log directory, beside it."""
     place = quoting.quote_path(os.path.join(directory, name))
     aside = quoting.quote_path(aside_of(directory))
     return f"mkdir -p {aside} && mv {place} {new_folder(directory, name)}"

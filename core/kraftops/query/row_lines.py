@@ -32,7 +32,7 @@ def chosen_json(row: Row, names: Sequence[str]) -> str:
 
 
 def json_pieces(row: Row) -> Iterator[str]:
-    """Yield the line of a row with a long key or value, in pieces."""
+    """Yield a row's JSON line in pieces: a long key or value is not copied into one text."""
     lead = "{"
     for name, value in zip(COLUMNS, row, strict=True):
         yield f'{lead}"{name}":'
@@ -124,7 +124,7 @@ def csv_pieces(row: Row) -> Iterator[str]:
 
 
 def safe_csv_pieces(row: Row) -> Iterator[str]:
-    """Yield the line of a row with a long key or value, in pieces, safe for spreadsheets."""
+    """Yield a row's CSV line in pieces, with an apostrophe before what looks like a formula."""
     return _pieces(row, [*map(safe_field, _fields(row))], is_safe=True)
 
 

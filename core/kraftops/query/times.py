@@ -74,7 +74,7 @@ def span_end(until: str, since: int | None, end: int | None) -> int | None:
 
 
 def needs_end(text: str) -> bool:
-    """Tell whether a time depends on the end of a log."""
+    """Tell whether a time such as `14:02` or `-2h` is relative to the end of a log."""
     of_day = _time_of_day(text)
     return not of_day[1] if of_day else text.startswith("-")
 

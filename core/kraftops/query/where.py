@@ -112,7 +112,7 @@ def _narrowed(limits: Filter, condition: syntax.Condition, types: frozenset[str]
 
 
 def value_range(sign: str, value: int) -> tuple[int, int]:
-    """Return the first and the last number that a comparison selects."""
+    """Return the first and the last int64 that a comparison selects."""
     first, last = _RANGES[sign]
     return _LEAST if first is None else value + first, _MOST if last is None else value + last
 

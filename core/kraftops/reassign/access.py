@@ -288,7 +288,7 @@ class ClusterAccess(ClusterConnections):
 
 
 def in_parts(things: Sequence[T]) -> Iterator[Sequence[T]]:
-    """Yield things in parts of which each fits a request."""
+    """Split things into parts that each fit into a request."""
     return (things[start : start + _AT_ONCE] for start in range(0, len(things), _AT_ONCE))
 
 

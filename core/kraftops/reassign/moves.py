@@ -130,7 +130,7 @@ class Mover:
         self._note_waiting(load)
 
     def _note_waiting(self, load: Load) -> None:
-        """Write into the mark what is not begun yet, for all who look at operations."""
+        """Note in the mark what has not begun yet: `operations` shows it."""
         access, mark = self._access, self.mark._replace(waiting=load)
         self.mark = access.patiently(access.begin_operation, mark)
 

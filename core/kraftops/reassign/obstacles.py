@@ -35,7 +35,7 @@ class Pace(NamedTuple):
 def moving_between(
     broker: int, partitions: Iterable[TopicPartition]
 ) -> dict[TopicPartition, Replicas]:
-    """Return partitions that a broker copies between its directories, from itself."""
+    """Describe partitions that move between a broker's directories: it copies from itself."""
     return dict.fromkeys(partitions, Replicas((broker,), (), broker))
 
 
@@ -96,7 +96,7 @@ def _cause_on_disk(copy: Copy, state: CopyState) -> tuple[str, str] | None:
 
 
 def _behind_throttles(pace: Pace) -> dict[int, str]:
-    """Return in words the brokers that may copy less than producers write meanwhile."""
+    """Say which brokers' throttles are lower than what producers write in the meantime."""
     passed = pace.newer.seconds - pace.older.seconds
     if passed <= 0:
         return {}

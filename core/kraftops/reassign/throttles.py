@@ -222,7 +222,7 @@ def _entries(config: ConfigValue) -> list[str]:
 def _owner(
     access: ClusterAccess, placement: Placement, ours: Collection[int]
 ) -> Callable[[str], bool]:
-    """Make a test whether we have set an entry of a list."""
+    """Make a predicate: whether we, not another tool, set an entry of a throttle list."""
     marked = {str(broker) for broker in ours}
     asked = {*map(str, placement.running)}
     sees_all = access.controllers is not None or not ours

@@ -133,7 +133,7 @@ def payload_text(value: bytes | None, offset: int, framing: Dialect) -> str:
 
 
 def text_templates() -> dict[int, tuple[list[Any], list[Any]]]:
-    """Return the text and the checks of each record type, for the compiled engine."""
+    """Describe texts and checks of each record type for the crate."""
     states = {
         "segment state": ",".join(SEGMENT_STATES),
         "partition state": ",".join(PARTITION_STATES),

@@ -95,7 +95,7 @@ def write_cluster_plan(
 
 
 def _cluster_plan(recovery: RecoveryPlan, copies: Sequence[NodeCopy]) -> ClusterPlan:
-    """Return what becomes of the nodes after the recovery of the first voter's log."""
+    """Return the role of each node once the first voter's log is recovered."""
     old_ids = {voter.node_id: voter.directory_id for voter in recovery.old_voters or ()}
     new_ids = {voter.node_id for voter in recovery.new_voters}
     first = tuple(broker.broker for broker in recovery.partitions.first_brokers)
@@ -161,7 +161,7 @@ def _copy_of(node_id: int, copies: Sequence[NodeCopy]) -> NodeCopy:
 
 
 def _sources(copy: NodeCopy, first: NodeCopy) -> Sequence[LogSource]:
-    """Return the log directories to read beside the copy of the first voter's metadata log."""
+    """Return a copy's log directories, without the metadata log that is read already."""
     has_partitions = copy.config is None or "broker" in copy.config.roles
     is_read = copy is not first or has_partitions
     return [source for source in copy.sources if is_read or source != first.source]

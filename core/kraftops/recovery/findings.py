@@ -84,7 +84,7 @@ def recovery_findings(
 
 
 def _cut_records(partitions: PartitionPlan) -> Iterator[Finding]:
-    """Yield the total of the table of losses, and leader epochs that would be handed out again."""
+    """Yield findings: records that would be cut, and leader epochs that would be used twice."""
     total = total_of(partitions.losses)
     meanings = {loss.copy.topic: loss.meaning for loss in partitions.losses if loss.meaning}
     cure = "give the disks of all brokers with --from"

@@ -186,6 +186,6 @@ def _broker(host: Host, _plan: RecoveryPlan) -> str:
 
 
 def _saved(host: Host, names: tuple[str, ...]) -> str:
-    """Return the lines that pack files beside the script, and remove them, the last one last."""
+    """Return shell lines that pack files beside the script, then remove them in this order."""
     paths = " ".join(f'"$directory/{name}"' for name in names)
     return _filled("saved", node_id=host.node_id, names=" ".join(names), paths=paths)

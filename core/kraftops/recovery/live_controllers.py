@@ -93,7 +93,7 @@ def ask_controllers(
 def _electing(
     running: Collection[int], voters: Collection[int], answers: Sequence[ControllerAnswer]
 ) -> RecoveryRefused:
-    """Return the refusal while most voters of a log run: they are about to elect a leader."""
+    """Return the refusal if most voters of a log run: they can elect a leader."""
     alive, all_voters = (", ".join(map(str, sorted(ids))) for ids in (running, voters))
     return _alive(
         f"voters {alive} of {all_voters} run without a leader, and are enough to elect one",

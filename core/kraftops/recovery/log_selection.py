@@ -184,7 +184,7 @@ class ComparedLog:
         return range(self.common_end, max(self.log.end, self.common_end))
 
     def is_rival(self, voters: Sequence[Voter]) -> bool:
-        """Tell whether it goes on with others than *voters*, recovered after the common end."""
+        """Tell whether it was recovered, after the common end, to others than *voters*."""
         mark = self.log.recovered
         own_voters = self.log.quorum.voters or ()
         return (
@@ -316,7 +316,7 @@ def _lacks_committed(log: LogCopy, chosen: LogCopy, topics: Collection[bytes]) -
 
 
 def has_lost_end(log: LogCopy) -> bool:
-    """Tell whether files beside a log prove that it was longer."""
+    """Tell whether epochs, producer snapshots or quorum-state prove that a log was longer."""
     with suppress(OSError, SourceError):  # what cannot be read proves nothing
         return any(finding.is_severe for finding in lone_log_findings(log.folder))
     return False

@@ -98,7 +98,7 @@ def _producer_ids(chosen: MetadataImage, other: MetadataImage) -> Names:
 
 
 def next_producer_id(image: MetadataImage) -> int:
-    """Return the first producer id that no broker has been given."""
+    """Return `nextProducerId` of the newest ProducerIdsRecord; 0 without one."""
     address = image.producer_ids
     return 0 if address is None else int(_read(image, address)["nextProducerId"])
 

@@ -165,7 +165,7 @@ def _packed_nodes(
 
 
 def _is_of_node(name: str) -> bool:
-    """Tell whether a file has the name of one that tells of a node."""
+    """Tell by its name whether a file says something about a node."""
     is_read = file_name(name) is not None or is_small_file(name)
     return is_read or name == _HOST or name.endswith(".properties")
 
@@ -314,7 +314,7 @@ def _copies(name: str, stack: ExitStack, on_skipped: OnSkipped) -> Iterator[Node
 
 
 def _packed_copies(packed: PackedNodes) -> Iterator[NodeCopy]:
-    """Yield the nodes in an archive: directories belong to the configuration with their node id."""
+    """Yield an archive's nodes: log directories go to the configuration with their node id."""
     configs = {path: load_config(packed.place(path), (), os.environ) for path in packed.configs}
     ids = {path: read_log_directory(packed.place(path)).node_id for path in packed.partitions}
     if len(configs) < 2 and len(packed.logs) < 2:

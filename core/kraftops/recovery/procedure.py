@@ -204,7 +204,7 @@ def _move_away(log: LogCopy) -> str:
 
 
 def _join(plan: RecoveryPlan, node_id: int, hosts: Hosts) -> Iterator[WorkStep]:
-    """Yield the steps that make a removed voter a voter again."""
+    """Yield the steps by which a removed voter joins again, from wiping to its vote."""
     host = hosts.get(node_id)
     joins_itself = host.joins_itself if host else bool(plan.config.values.get(AUTO_JOIN))
     if host:
@@ -224,7 +224,7 @@ def _join(plan: RecoveryPlan, node_id: int, hosts: Hosts) -> Iterator[WorkStep]:
 
 
 def _wipe(plan: RecoveryPlan, node_id: int, config: ServerConfig | None) -> Iterator[WorkStep]:
-    """Yield the steps that make a node without a script an empty one."""
+    """Yield the steps that wipe a node for which no script was written."""
     files = " ".join(f'"$LOG_DIR"/{name}' for name in VOID_NAMES)
     meta = f'"$LOG_DIR"/{META_FILE}'
     is_nameless = any(compared.log.owner.node_id is None for compared in plan.logs)
@@ -291,5 +291,5 @@ def _look(plan: RecoveryPlan, text: str, check: str) -> WorkStep:
 
 
 def _ask(plan: RecoveryPlan, tool: str, words: str = "") -> str:
-    """Return the command that asks the new voters, from any host."""
+    """Return the command of a tool with `-C` and the new voters' addresses."""
     return f"{tool} -C {quoting.quote(addresses(plan.new_voters))} {words}".rstrip()

@@ -121,7 +121,7 @@ def build(
 
 
 def _losses(findings: Sequence[Finding], incidents: Sequence[TimedIncident]) -> str:
-    """Return a sentence about what is lost, besides that which incidents tell."""
+    """Return a sentence about losses that no incident mentions."""
     losses = [
         finding.text
         for finding in findings

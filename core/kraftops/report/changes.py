@@ -154,7 +154,7 @@ def timed_changes(
 def with_likely_principals(
     changes: tuple[TimedChange, ...], requests: Iterable[Request]
 ) -> tuple[TimedChange, ...]:
-    """Return changes with those who may have asked for them."""
+    """Add likely principals to changes, by requests in the authorizer's log."""
     asked = [Asked(change.time, _requests_for(change), change.topic) for change in changes]
     likely = likely_principals(asked, requests)
     return tuple(

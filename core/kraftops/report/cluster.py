@@ -266,7 +266,7 @@ def _leaderships(
 
 
 def _series(timeline: Timeline) -> tuple[tuple[document.Series, ...], int]:
-    """Return the series of all together and of the busiest brokers, and how many are left out."""
+    """Return the total and the busiest brokers' series, and how many brokers are left out."""
     series = []
     left_out = 0
     for name in (*timeline.levels, *_UNITS):

@@ -117,7 +117,7 @@ def _paragraph(incidents: Sequence[Incident]) -> str:
 
 
 def _harm(incident: Incident) -> tuple[int, int, int, int]:
-    """Return how bad an incident was: lost records, what lasts, time without leaders, brokers."""
+    """Return the sort key of harm: lost records, what lasts, time without leaders, brokers."""
     offline = sum(topic.longest_offline * topic.offline for topic in incident.topics)
     return len(incident.unclean), incident.end is None, offline, len(incident.brokers)
 

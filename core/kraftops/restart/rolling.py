@@ -280,7 +280,7 @@ class Rolling:
         self._keys += [change.key for change in changes]
 
     def _finish(self, view: View, nodes: Sequence[Node]) -> None:
-        """Give a node its leaders, and take it out of the mark, which ends with the last node."""
+        """Give a node its leaders back, and remove it from the mark (the last one ends that)."""
         node = nodes[0].node_id
         self._move_leaders(moves_back(view.placement, node, view.begun[node].leads), nodes)
         others = tuple(broker for broker in self._mark.brokers if broker != node)

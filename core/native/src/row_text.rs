@@ -22,7 +22,7 @@ struct Texts {
 }
 
 impl Origin {
-    /// Make the texts; if *is_safe*, those of CSV are no formulas for spreadsheets.
+    /// Make the texts; if *is_safe*, those of CSV are not formulas for spreadsheets.
     pub fn of(file: Vec<u8>, log: Option<(Vec<u8>, i32)>, is_safe: bool) -> Self {
         let (mut json, mut csv) = (Texts::default(), Texts::default());
         crate::json::put_string(&mut json.file, &file);

@@ -265,7 +265,7 @@ pub fn java_utf8(out: &mut Vec<u8>, raw: &[u8]) {
 /// Bytes of bad UTF-8 for which room is made at a time.
 const BLOCK: usize = 4096;
 
-/// The text of a byte that is no part of a sequence, and above its three bytes its size.
+/// The text of a byte that is not part of a sequence, and above its three bytes its size.
 const ALONE: [u32; 256] = {
     let mut table = [0x03BD_BFEF; 256]; // REPLACEMENT
     let mut i = 0;

@@ -135,7 +135,7 @@ def _surroundings(request: CheckRequest, folders: list[str]) -> Surroundings:
 
 
 def _metadata_folders(folders: Iterable[str]) -> list[str]:
-    """Return the metadata logs among some directories of partitions, or beside them."""
+    """Return the directories of the metadata log among partitions, else beside them."""
     logs = list(dict.fromkeys(_of_topic(METADATA_TOPIC, folders)))
     if not logs:
         parents = dict.fromkeys(os.path.dirname(_whole(folder)) for folder in folders)

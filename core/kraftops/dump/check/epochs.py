@@ -86,7 +86,7 @@ class EpochCheck:
             self._current = self._offsets[index], end, batch.epoch
 
     def end(self, end_offset: int) -> int:
-        """Return the end of the log that the epochs know of, at least *end_offset*."""
+        """Return the highest offset that the epochs prove, at least *end_offset*."""
         return max(self._offsets[-1], end_offset) if self._offsets else end_offset
 
     def _differs(self, reason: str) -> None:

@@ -107,7 +107,7 @@ class PartitionCheck:
 
 
 def uncovered(span: Span, others: Iterable[Span]) -> Iterator[Span]:
-    """Yield the offsets of *span* that no other one has."""
+    """Yield the parts of *span* that none of the *others* covers."""
     first, last = span
     for start, end in sorted(others):
         if start > first:

@@ -251,7 +251,7 @@ class _PartitionLook:
         )
 
     def _cures(self, start: Start) -> dict[str, Cure]:
-        """Return what keeps the records that are lost, by the codes of findings."""
+        """Return cures that keep records which would be lost, by the codes of findings."""
         cures: dict[str, Cure] = {}
         if not self._findings.losses or self._files.folder is None:
             return cures
@@ -300,7 +300,7 @@ class _PartitionLook:
                 findings.add("bad-snapshot", checkpoint.path, reason)
 
     def _log_start(self, epochs: EpochCheck) -> int:
-        """Return an offset before which no reader gets records: a log start never goes back."""
+        """Return the log start: readers get nothing before it, and it never goes back."""
         log_start = self._offset(LOG_START)
         if log_start is None or self._is_stale(LOG_START):
             return 0
@@ -397,7 +397,7 @@ class _PartitionLook:
         return max(start, min(beside | files.producer_snapshots.keys(), default=0))
 
     def _known_ends(self, walk: LogWalk, epochs: EpochCheck, end: int) -> Iterator[_KnownEnd]:
-        """Yield the ends after *end* that other files know of, the certain ones first."""
+        """Yield ends beyond *end* that other files mention, the certain ones first."""
         for offset, path in walk.snapshots_after_end:
             yield _KnownEnd(path, offset)
         yield _KnownEnd(epochs.path, epochs.end(0))
@@ -556,7 +556,7 @@ def _metadata_file(topic_id: bytes) -> bytes:
 
 
 def _cured(findings: Iterable[Finding], cures: Mapping[str, Cure]) -> Iterator[Finding]:
-    """Yield findings, those of lost records with the cure that keeps these."""
+    """Give findings about lost records the cure that keeps these records."""
     for finding in findings:
         cure = cures.get(finding.code) if finding.severity is Severity.LOSS else None
         if cure is None:

@@ -239,7 +239,7 @@ class TierCheck:
 
 
 def _objects(names: Iterable[str], folder: str) -> dict[str, dict[str, str]]:
-    """Return the files of each tiered segment by their kinds, by its id."""
+    """Group the files of tiered segments: path by kind, by segment id."""
     objects: dict[str, dict[str, str]] = {}
     for name in names:
         parsed = tiered_name(name)
@@ -254,6 +254,6 @@ def _any_path(objects: dict[str, str]) -> str:
 
 
 def _is_replaced(segment: RemoteSegment, remote: RemotePartition) -> bool:
-    """Tell whether the offsets of a segment were copied again."""
+    """Tell whether later segments cover the offsets of a segment, which was copied again."""
     spans = [other.span for other in remote.live if other.event_time >= segment.event_time]
     return not list(uncovered(segment.span, spans))

@@ -225,7 +225,7 @@ def _ends(base_offsets: Mapping[str, int], reading: Reading) -> Iterator[tuple[s
 
 
 def _copy_of(unit: Unit, surroundings: Surroundings) -> _Copy | None:
-    """Return a unit of logs alone, of which no other file that is read tells anything."""
+    """Return a unit that has only logs; None if any other file says something about them."""
     try:
         base_offsets = _of_files(unit.files) if unit.directory is None else _of_folder(unit.path)
     except (OSError, UsageError):

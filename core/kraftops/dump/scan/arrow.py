@@ -110,7 +110,7 @@ def first_batches(
 
 
 def merged(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of record batches in larger ones, which cost less to hand on."""
+    """Merge small record batches: Spark pays for each that it is handed."""
     kept: list[pa.RecordBatch] = []
     rows = size = 0
     for batch in batches:

@@ -189,7 +189,7 @@ def _complete(base: str, entries: Sequence[Entry]) -> int:
 
 
 def _begin(base: str, entry: Entry) -> str:
-    """Return the name below *base* up to the first dash before a digit, or a sign before those."""
+    """Return the directory name below *base* up to `-DIGIT`, by which listings sort partitions."""
     name = entry.uri[len(base) + 1 :].partition("/")[0]
     match = _NUMBERED.search(name)
     return name[: match.start()] if match else name

@@ -47,7 +47,7 @@ def _position(pair: Any) -> int | None:
 
 
 def _largest(title: str, *its_fields: Field) -> tuple[Field, ...]:
-    """Return the fields of a pair of a file and one of its largest records or batches."""
+    """Declare the fields of (file, largest record or batch) pairs; the file's column is *title*."""
     column = folded(title)
     return (
         text("file", "its file", get=_FIRST, column=column, cell=lambda top: basename(top["file"])),

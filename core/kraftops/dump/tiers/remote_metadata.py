@@ -87,7 +87,7 @@ class RemotePartition:
         return sorted(live, key=lambda segment: (segment.start, segment.end))
 
     def holding(self, offset: int) -> RemoteSegment | None:
-        """Return the segment that holds an offset: of several, that of the newest leader."""
+        """Return the segment that holds an offset; of several copies, the newest leader's."""
         holders = [segment for segment in self.live if segment.start <= offset <= segment.end]
         return max(holders, key=lambda part: (part.epoch_at(offset), part.event_time), default=None)
 

@@ -170,7 +170,7 @@ class Searcher:
 
 
 def _prefix(steps: Program) -> str:
-    """Return the letters with which all that a program finds begins."""
+    """Return the literal prefix of every match of a program; empty if there is none."""
     letters = takewhile(lambda step: step[0] == Op.CLASS and _is_letter(step[3]), steps)
     return "".join(chr(step[3][0][0]) for step in letters)
 
@@ -191,7 +191,7 @@ def letters(ranges: Iterable[tuple[int, int]], *, is_negated: bool = False) -> S
 
 
 def many(steps: Steps) -> Steps:
-    """Return steps that find others any number of times."""
+    """Repeat steps any number of times (`*`)."""
     return _many(steps)
 
 
@@ -206,7 +206,7 @@ def any_of(alternatives: Sequence[Steps]) -> Steps:
 
 
 def _placed(steps: Steps) -> Program:
-    """Return the program of steps with targets relative to each."""
+    """Place steps one after another: their relative targets become absolute."""
     placed = [
         (op, index + first, index + second, ranges) if op == Op.SPLIT else (op, 0, 0, ranges)
         for index, (op, first, second, ranges) in enumerate(steps)

@@ -26,7 +26,7 @@ class RowCondition:
         return not self.may_hold(_HeaderValues(header).find)
 
     def may_hold(self, find: Find) -> bool:
-        """Tell whether a row of which *find* knows some values can match."""
+        """Tell whether a row can match, given what *find* knows of its values."""
         return bool(self._outcomes(find) & TRUE)
 
     def holds(self, row: Row) -> bool:
@@ -34,7 +34,7 @@ class RowCondition:
 
 
 def row_values(row: Row) -> Find:
-    """Return the function from the names of a path to the value in a row."""
+    """Make a function from the names of a path to the value in a row."""
     return _RowValues(row).find
 
 

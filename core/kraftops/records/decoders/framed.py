@@ -186,7 +186,7 @@ class FramedDecoder:
 
 
 def id_fields(message: Message) -> dict[str, str]:
-    """Return the fields of a message that also fill columns of a row, by column."""
+    """Return the fields of a message that fill `topicId`, `partitionId` and `brokerId`."""
     names = {field.name for field in message.fields}
     fields = {column: column for column in _ID_COLUMNS if column in names}
     if _BROKER_ID.get(message.name) in names:
@@ -229,7 +229,7 @@ def _slots(message: Message) -> list[tuple[str, int]]:
 
 
 def _native_configs() -> tuple[dict[int, list[str]], int, Sequence[str]]:
-    """Return the public keys by type of resource, the type of servers, and keys of mechanisms."""
+    """Describe public configuration keys for the crate: by resource type, the servers', SCRAM's."""
     public = {code: [*names] for code, names in rules.public_configs().items()}
     return public, rules.BROKER, rules.LISTENER_MECHANISM_CONFIGS
 

@@ -328,7 +328,7 @@ def _version(value: bytes, message: Message, number: int) -> int:
 
 
 def _head(value: bytes | None) -> int | None:
-    """Return the version at the beginning of a value, known or not."""
+    """Return the int16 version at the start of a value, known or not; None without one."""
     return None if value is None or len(value) < 2 else int.from_bytes(value[:2], signed=True)
 
 

@@ -16,7 +16,7 @@ _NOT_FORMATTED = "not-formatted"
 
 
 def needs_copies(finding: Finding) -> bool:
-    """Tell whether other copies of a partition decide what its cure is."""
+    """Tell whether the cure of a finding depends on other copies of the partition."""
     if not finding.is_severe:
         return False
     if finding.code == _NOT_FORMATTED:

@@ -92,7 +92,7 @@ def _read_whole(copy: PartitionCopy, allowance: ReadAllowance) -> PartitionCopy:
 
 
 def _damaged_offsets(files: PartitionFiles, segment: SegmentFiles, end: int) -> Iterator[range]:
-    """Yield the offsets before *end* of batches that are damaged, or not found behind damage."""
+    """Yield offsets before *end* of damaged batches, and of those not found after damage."""
     assert files.folder
     name = os.path.basename(segment.log)
     position, first = 0, segment.base_offset

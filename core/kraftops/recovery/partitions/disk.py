@@ -281,7 +281,7 @@ def _with_end(
 def _holes(
     copy: PartitionCopy, files: PartitionFiles, epochs: LeaderEpochs, directory: LogDirectory
 ) -> tuple[Hole, ...]:
-    """Return the start that is missing, and the ends of segments before the last."""
+    """Return offsets that a copy lacks: its start, and ends of segments before the last."""
     holes = []
     if directory.is_topic_tiered(copy.topic) is False and epochs.entries:
         first_epoch = epochs.entries[0].start_offset

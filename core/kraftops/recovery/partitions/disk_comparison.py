@@ -167,7 +167,7 @@ def compare_disks(sources: Sequence[LogSource], *, is_deep: bool = False) -> Com
 
 
 def _gets_id(stray: Finding, place: Place) -> bool:
-    """Tell whether a partition only lacks its topic id, which a command writes."""
+    """Tell whether a stray only lacks its topic id, which a command writes."""
     is_same = stray.place.node == place.node and stray.place.partition_name == place.partition_name
     return is_same and stray.code == NO_TOPIC_ID and bool(stray.commands)
 
@@ -228,7 +228,7 @@ def _other_content(table: Comparison) -> Iterator[Finding]:
 
 
 def _incomplete(table: Comparison) -> Iterator[Finding]:
-    """Yield the copies that lack records before their end, with those that have them."""
+    """Yield findings about copies that lack records before their end, and who has these."""
     for copy in table.all_copies:
         others = more_complete(copy, table.all_copies)
         for code, offsets in copy.holes:

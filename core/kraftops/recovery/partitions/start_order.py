@@ -49,7 +49,7 @@ def start_order(
 
 
 def best_copies(losses: Iterable[PartitionLoss]) -> list[tuple[PartitionCopy, tuple[int, ...]]]:
-    """Return the best of the copies that would be cut, by partition, and who may lead it."""
+    """Return, by partition, the best copy that would be cut, and the brokers that may lead."""
     by_partition: dict[str, list[PartitionLoss]] = defaultdict(list)
     for loss in losses:
         by_partition[loss.copy.name].append(loss)
@@ -124,7 +124,7 @@ def _is_equal(copy: PartitionCopy, best: PartitionCopy) -> bool:
 
 
 def _reveal_command(copy: PartitionCopy) -> str:
-    """Return the command that takes the line of a partition out of the checkpoint of log starts."""
+    """Return the shell command that removes a partition from log-start-offset-checkpoint."""
     path = os.path.join(os.path.dirname(copy.place), LOG_START)
     line = f"{copy.topic} {copy.number} {copy.hidden_to}"
     program = f'NR == 2 {{ $0 = $0 - 1 }} $0 != "{line}"'  # the second line counts the others

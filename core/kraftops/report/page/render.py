@@ -51,7 +51,7 @@ def page(document: Mapping[str, Any]) -> str:
 
 
 def script() -> str:
-    """Return the script of the page, which shows the data and nothing else."""
+    """Join the page's JavaScript files into one strict-mode script."""
     parts = "\n".join(_file(f"script/{name}.js") for name in SCRIPT)
     return f'"use strict";\n\n(() => {{\n{parts}\n}})();\n'
 

@@ -182,7 +182,7 @@ impl PyCounter {
     }
 
     /// Count the whole batches of *data* from *start* on in the tally, up to one that it declines
-    /// or a full tally; return the index behind the last one.
+    /// or a full tally; return the index after the last one.
     fn add_window(
         &mut self,
         py: Python,

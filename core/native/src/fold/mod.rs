@@ -132,7 +132,7 @@ struct Records<'a> {
     is_malformed: bool,
 }
 
-/// A record that was read, or the reason why nobody can, and its begin and end in the batch.
+/// A record that was read, or the reason why it cannot be, and its beginning and end in the batch.
 struct ReadRecord<'a> {
     start: usize,
     end: usize,

@@ -1,4 +1,4 @@
-//! The reason why bytes are no message, in the words of Kafka's readers.
+//! The reason why bytes are not a message, in the words of Kafka's readers.
 use super::{Field, Kind, Plan, Shown};
 use crate::reader::{Malformed, Reader};
 

@@ -56,7 +56,7 @@ def registered(record: PartitionRecord) -> PartitionState | str:
 
 
 def changed(state: PartitionState, change: AnyPartitionChangeRecord) -> PartitionState | str:
-    """Return the state after a PartitionChangeRecord, or why that cannot apply."""
+    """Apply a PartitionChangeRecord: return the new state, or, in words, why it cannot apply."""
     replicas = _or_old(change["replicas"], state.replicas)
     directory_ids = change.get("directories")
     if directory_ids and change["replicas"] is not None and len(directory_ids) != len(replicas):

@@ -72,7 +72,7 @@ class _Buckets:
         return self.steps[self.at]
 
     def reach(self, time: int, levels: Sequence[int]) -> int:
-        """Return the place of the bucket of a time, with all before it filled with the levels."""
+        """Return the index of the bucket of a time; buckets before it are filled with *levels*."""
         if self.origin is None:
             self.origin = time // self.step
         while time // self.step - self.origin >= self.most and self.at + 1 < len(self.steps):
