@@ -62,13 +62,14 @@ class Diagnosis:
     """The findings, the worst first, and the checks that were made.
 
     *omitted* is the number of findings that are not wanted, or known by a baseline; *scope* says
-    of which nodes alone the verdict is.
+    of which nodes alone the verdict is, *clusters* of how many clusters they are.
     """
 
     findings: Sequence[Finding]
     runs: Sequence[CheckRun]
     omitted: int = 0
     scope: str = ""
+    clusters: int = 1
 
     def __repr__(self) -> str:
         return "\n".join([f"Diagnosis: {self.verdict}", *map(str, self.findings)])
@@ -78,7 +79,8 @@ class Diagnosis:
         """What is the case, in a line."""
         failed = [run for run in self.runs if run.has_failed]
         done = sum(run.status is Status.DONE for run in self.runs)
-        prefix = "incomplete: " if self.is_incomplete and done else ""
+        prefix = f"these are {self.clusters} clusters, to name apart: " if self.clusters > 1 else ""
+        prefix += "incomplete: " if self.is_incomplete and done else ""
         severe = [finding for finding in self.findings if finding.is_severe]
         suffix = f"; {many(self.omitted, 'finding')} not shown" if self.omitted else ""
         partial = [run for run in self.runs if run.lacks_files]
@@ -91,7 +93,7 @@ class Diagnosis:
             if failed and not done:
                 return f"nothing could be examined: {failed[0].reason}"
             nothing = "nothing else is wrong" if self.omitted else "nothing is wrong"
-            limits = " in what was examined" if prefix else ""
+            limits = " in what was examined" if self.is_incomplete and done else ""
             return (
                 f"{prefix}{nothing}{self.scope}{limits}: {many(done, 'check')} done{notes}{suffix}"
             )
@@ -148,7 +150,8 @@ def diagnosis_of(
     if was_read and (voters := examination.voters_not_given):
         ids = [node.config.node_id for node in examination.nodes]
         scope = f" with {named('node', ids)} ({named('voter', voters)} not given)"
-    return Diagnosis(selected, runs, len(causes) - len(selected), scope)
+    clusters = len(examination.clusters) if was_read else 1
+    return Diagnosis(selected, runs, len(causes) - len(selected), scope, clusters)
 
 
 def _runnable(finding: Finding, fill: Callable[[str], str]) -> Finding:

@@ -1,7 +1,7 @@
 """Checks of what lies on disks: start, copies, metadata, room, retention, transactions."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -230,21 +230,25 @@ def partitions(examination: Examination) -> Iterator[Finding]:
 
 
 def one_cluster(examination: Examination) -> Iterator[Finding]:
-    """Yield conflicts between nodes of one cluster, and metadata logs that diverge."""
-    if len(configured := examination.identities.unexplained(examination.configured)) > 1:
-        yield from verify_cluster(configured)
-    if examination.copied:
-        yield from rival_servers(examination.copied, examination.configured)
-        yield from rival_findings(examination.nodes)
-        yield from _lower_copies(examination)
+    """Yield conflicts between nodes of one cluster, and metadata logs that diverge.
+
+    Nodes of several clusters are each compared with those of their own.
+    """
+    for nodes in examination.clusters:
+        configured = [node for node in examination.configured if node in nodes]
+        if len(unexplained := examination.identities.unexplained(configured)) > 1:
+            yield from verify_cluster(unexplained)
+        if copied := [node for node in examination.copied if node in nodes]:
+            yield from rival_servers(copied, configured)
+            yield from rival_findings(nodes)
+            yield from _lower_copies(copied, [n for n in nodes if not examination.is_running(n)])
 
 
-def _lower_copies(examination: Examination) -> Iterator[Finding]:
+def _lower_copies(copied: Sequence[Node], stopped: Sequence[Node]) -> Iterator[Finding]:
     """Yield the voters without a configuration whose logs lack committed records of others."""
-    stopped = [_as_voter(node) for node in examination.nodes if not examination.is_running(node)]
-    copied = {node.metadata.place for node in examination.copied}
-    for finding in voter_log_findings(stopped):
-        if finding.code in _LOWER_LOG and finding.place in copied:
+    places = {node.metadata.place for node in copied}
+    for finding in voter_log_findings([*map(_as_voter, stopped)]):
+        if finding.code in _LOWER_LOG and finding.place in places:
             yield replace(finding, commands=())  # which need configurations
 
 

@@ -1,7 +1,7 @@
 """What the checks look at: nodes, copies of directories, metadata, a running cluster."""
 
 import os
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -29,6 +29,7 @@ from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.logdirs.directories import read_directories
 from kraftops.storage.logdirs.node import Node, read_node, voters_not_given
 from kraftops.storage.verify.configurations import load_configs
+from kraftops.storage.verify.formatting import common_cluster_id
 from kraftops.storage.verify.release import Target
 
 SILENT_SECONDS = 5.0
@@ -202,6 +203,21 @@ class Examination:
     @cached_property
     def nodes(self) -> list[Node]:
         return [*self.configured, *self.copied]
+
+    @cached_property
+    def clusters(self) -> list[list[Node]]:
+        """The nodes of each cluster, where a node id in several cluster ids shows that these are.
+
+        Otherwise they are one: of a node with another cluster id, that is the fault.
+        """
+        nodes: dict[str | None, list[Node]] = defaultdict(list)
+        common = common_cluster_id(self.nodes)
+        for node in self.nodes:
+            nodes[node.cluster_id or common].append(node)
+        ids = Counter(
+            node_id for of_one in nodes.values() for node_id in {n.config.node_id for n in of_one}
+        )
+        return [*nodes.values()] if max(ids.values(), default=1) > 1 else [list(self.nodes)]
 
     @cached_property
     def whole_nodes(self) -> list[Node]:

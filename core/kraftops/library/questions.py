@@ -191,4 +191,9 @@ def doctor(source: Paths = (), *, config: Paths = (), deep: bool = False) -> Dia
         )
         runs = run_checks(examination, CHECKS)
         examined = diagnosis.diagnosis_of(examination, runs, diagnosis.Selection())
-    return Diagnosis(findings_of(examined.findings), examined.runs)
+    return Diagnosis(
+        findings_of(examined.findings),
+        examined.runs,
+        scope=examined.scope,
+        clusters=examined.clusters,
+    )

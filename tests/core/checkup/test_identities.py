@@ -1,5 +1,6 @@
 """Directories of one node id: copies of a directory are told from two servers with one id."""
 
+import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 from kraftops.checkup.checks import CHECKS, run_checks
 from kraftops.checkup.examination import Examination
 from kraftops.findings.finding import Finding
+from kraftops.library.questions import doctor
 from kraftops.recovery.node_copies import LogSource
 from kraftops.storage.config.host import LocalKafka
 from kraftops.storage.logdirs.node import Node
@@ -91,6 +93,19 @@ def test_two_directories_with_metadata_logs_are_two_servers(brokers: Path) -> No
         assert len(nodes) == 2
         assert (finding.code, finding.place.path) == ("node-id-twice", str(brokers / "copy"))
         assert finding.text.endswith(": by the metadata that one is node 101")
+
+
+def test_nodes_of_several_clusters_are_told_and_compared_with_those_of_their_own(
+    brokers: Path,
+) -> None:
+    meta = brokers / "copy/meta.properties"
+    text = meta.read_text().replace("CgD6gR6QSTa7psiKRP1z4Q", OTHER_ID)
+    meta.write_text(re.sub("cluster.id=.*", f"cluster.id={OTHER_ID}", text))
+
+    diagnosis = doctor([str(brokers / "copy"), str(brokers / "node-101/data")])
+
+    assert diagnosis.verdict.startswith("these are 2 clusters, to name apart: ")
+    assert not any(finding.code == "node-id-twice" for finding in diagnosis.findings)
 
 
 @pytest.mark.parametrize("wrong_id", [103, 107])

@@ -150,15 +150,18 @@ class Quorum:
         """Yield the voters with logs below the newest one."""
         wins = len(self.behind) >= self.majority
         for node in self.able:
-            if (evidence := self.behind.get(node.config.node_id)) is None:
+            evidence = self.behind.get(node.config.node_id)
+            # The same id may be that of another node's log, too, which alone is lower.
+            if evidence is None or node.content.rank == self.newest.content.rank:
                 continue
             end, last = node.content.end_offset or 0, self._end
             has = f"ends at offset {end}" if node.log.is_used else "is empty"
             problem = f"its metadata log {has}, {self.newest.metadata_path} ends at offset {last}"
             if wins:
+                lost = last - _shared_end(node, self.newest)
                 problem += (
                     f": with the voters {_listed(self.behind)} it could win an election, and the "
-                    f"records of {many(max(last - end, 0), 'offset')} would be lost"
+                    f"records of {many(lost, 'offset')} would be lost"
                 )
                 if node.log.is_used:
                     problem += f" ({evidence})"

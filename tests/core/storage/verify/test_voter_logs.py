@@ -59,6 +59,16 @@ def test_voters_that_were_only_formatted_are_sound(tmp_path: Path) -> None:
     assert found_in(*[node(tmp_path, number) for number in (1, 2, 3)]) == []
 
 
+def test_newest_log_is_no_rival_of_itself_where_another_node_has_its_id(tmp_path: Path) -> None:
+    newest = node(tmp_path, 1, no_ops(2, 398))
+    copies = [node(tmp_path / name, 1) for name in ("a", "b")]
+
+    found = found_in(newest, node(tmp_path, 2), *copies)
+
+    assert str(newest / "meta") not in [finding.place.path for finding in found]
+    assert not any(" 0 offsets " in finding.text for finding in found)
+
+
 def test_two_of_three_formatted_again_could_win_an_election(tmp_path: Path) -> None:
     nodes = [node(tmp_path, 1, no_ops(2, 398)), node(tmp_path, 2), node(tmp_path, 3)]
 
