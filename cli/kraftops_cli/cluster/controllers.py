@@ -15,9 +15,8 @@ from kraftops.display.columns import Cell, Styled
 from kraftops.errors import UsageError, WireError
 from kraftops.image.state.image import MetadataImage
 from kraftops.reassign.events import events
-from kraftops.voters.access import QuorumAccess, listeners_in
+from kraftops.voters.access import QuorumAccess, listeners_in, require_leader
 from kraftops.voters.change import VoterChanges
-from kraftops.voters.leaderless import require_leader
 from kraftops.voters.quorum import Quorum, end_offset, leader_time
 from kraftops.wire.net.addresses import parse_bootstrap
 from kraftops.wire.rpc.voters import Listener

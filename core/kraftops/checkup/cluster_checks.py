@@ -32,8 +32,7 @@ from kraftops.storage.logdirs.node import voter_ids
 from kraftops.timeline.answer import incident_text
 from kraftops.timeline.changes import read_changes
 from kraftops.timeline.incidents import incidents_of
-from kraftops.voters.access import QuorumAccess
-from kraftops.voters.leaderless import SURVEY_SECONDS, without_leader
+from kraftops.voters.access import SURVEY_SECONDS, QuorumAccess, without_leader
 from kraftops.voters.quorum import Quorum, end_offset, look
 from kraftops.voters.rules import majority
 from kraftops.wire.auth.tls import validities

@@ -1,4 +1,4 @@
-"""Find a batch in the middle of a log without an index, by the chain of batches before it.
+"""Find a batch in the middle of a log: by its offset index, else by the chain of batches before it.
 
 A value may itself be whole batches, so that a right checksum proves nothing. But a batch that
 begins before a window of twice the largest size ends in its first half, so that a batch of the log
@@ -12,15 +12,19 @@ from itertools import pairwise
 
 from google_crc32c import value as crc32c
 
+from kraftops.errors import SourceError, UsageError
 from kraftops.log.batch import CRC_START, HEADER_SIZE
 from kraftops.log.damage.candidates import candidates
+from kraftops.log.files import FileKind, file_name
 from kraftops.log.heads import Head, head_in, heads
+from kraftops.log.indexes import OffsetEntry, OffsetIndex
 from kraftops.log.log_file import LogFile
 from kraftops.log.ranges import ByteRange
 
 LARGEST = 1_048_588
 """Bytes of a batch: Kafka's default for `message.max.bytes`. A chain with a larger one is none."""
 _WINDOWS = 64  # that a range has at least, so that searches read 2 % of a file at most
+NO_LIMIT = (1 << 63) - 1
 
 
 def batch_at(log: LogFile, near: int, stop: int, boundary: int = 0) -> Head | None:
@@ -81,3 +85,48 @@ def _starts(log: LogFile, target: int, end: int) -> Iterator[int]:
             start = head.position if head.position == near else head.end
             yield start
         near = max(start, near) + target
+
+
+def last_entry(path: str, offset: int = NO_LIMIT, position: int = NO_LIMIT) -> OffsetEntry | None:
+    """Return the last index entry of a segment up to an offset and a position; None without one."""
+    name = file_name(path)
+    if name is None or name.kind is not FileKind.LOG or name.is_tiered:
+        return None
+    try:
+        with LogFile(name.sibling(FileKind.INDEX)) as file:
+            return OffsetIndex(file, name.base_offset).last_up_to(offset, position)
+    except (SourceError, UsageError):
+        return None  # it is not there, or no offset names the segment
+
+
+def indexed_position(
+    log: LogFile, stop: int, *, offset: int = NO_LIMIT, near: int = NO_LIMIT
+) -> int:
+    """Return the position of a batch before *stop* whose records are not after *offset*.
+
+    It is the last one up to the position *near* that an index entry tells, else 0. The header there
+    must have offsets that Kafka would index so (`LogSegment.append`), so that an index of another
+    segment is noticed.
+    """
+    entry = last_entry(log.path, offset, min(near, stop - HEADER_SIZE))
+    if entry is None:
+        return 0
+    head = head_in(log.read_at(entry.position, HEADER_SIZE), 0, entry.position)
+    fits = head is not None and head.last_offset <= entry.offset and head.end <= stop
+    return entry.position if fits else 0
+
+
+def resumed(part: ByteRange) -> ByteRange:
+    """Return a range from the first batch on that ends after its start.
+
+    What was read before may have ended amid a batch, and a payload may look like one: a chain of
+    batches before it tells, else the lengths of all from an index entry on.
+    """
+    with LogFile(part.path) as log:
+        stop = log.size if part.stop is None else min(part.stop, log.size)
+        begin = indexed_position(log, stop, near=part.start)
+        first = batch_at(log, part.start, stop, begin)
+        if first is None:
+            chain = (head for head in heads(log, begin, stop) if head.end > part.start)
+            first = next(chain, None)
+    return part._replace(start=stop if first is None else first.position)

@@ -15,8 +15,7 @@ from kraftops.placement.answer import PARTITION_FIELDS
 from kraftops.placement.safety import Danger
 from kraftops.reassign.access import ClusterAccess
 from kraftops.reassign.min_isr import min_isr_of_topics
-from kraftops.voters.access import QuorumAccess
-from kraftops.voters.leaderless import require_leader
+from kraftops.voters.access import QuorumAccess, require_leader
 from kraftops.voters.rules import VoterSet
 from kraftops.voters.stop import Stop, StopRules, without_topics
 from kraftops.wire.rpc.cluster import describe_quorum

@@ -5,8 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from kraftops.dump.summary.details import NoDetails
-from kraftops.dump.summary.offset_span import OffsetSpan
-from kraftops.dump.summary.sketches import Amount, TimeHistogram
+from kraftops.dump.summary.sketches import Amount, OffsetSpan, TimeHistogram
 from kraftops.dump.summary.summary import DamageSite, Summary
 from kraftops.dump.summary.transactions import Begin, Producer, Transactions
 from kraftops.engine.count_contract import (

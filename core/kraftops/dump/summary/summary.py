@@ -9,8 +9,13 @@ from kraftops.answers.fields import json_of
 from kraftops.display.times import time_fields
 from kraftops.dump.summary.answer import OPEN
 from kraftops.dump.summary.details import NoDetails, details_for
-from kraftops.dump.summary.offset_span import OffsetSpan
-from kraftops.dump.summary.sketches import Amount, Distribution, SampledDict, TimeHistogram
+from kraftops.dump.summary.sketches import (
+    Amount,
+    Distribution,
+    OffsetSpan,
+    SampledDict,
+    TimeHistogram,
+)
 from kraftops.dump.summary.tops import LogTops
 from kraftops.dump.summary.transactional_ids import TransactionalIds
 from kraftops.dump.summary.transactions import Transactions

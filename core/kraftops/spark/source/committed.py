@@ -17,11 +17,11 @@ from kraftops.dump.check.transactions import Producers
 from kraftops.dump.sources.names import Source
 from kraftops.engine.scan_contract import NO_PRODUCER
 from kraftops.errors import DecodeError, SourceError
+from kraftops.log.batch_search import NO_LIMIT
 from kraftops.log.files import FileKind, FileName, file_name
 from kraftops.log.indexes import AbortedTxn, TxnIndex
 from kraftops.log.log_file import LogFile
 from kraftops.log.producers import ProducerState, read_producers
-from kraftops.log.sought import NO_LIMIT
 from kraftops.memory import Budget, Meter
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from kraftops.dump.report import Report
 from kraftops.dump.scan.arrow import LEAST_MS, MOST_MS, arrow_batches, merged, scan_batches
 from kraftops.dump.sources.names import Source
 from kraftops.errors import UsageError
+from kraftops.log.batch_search import resumed
 from kraftops.log.ranges import ByteRange
-from kraftops.log.sought import resumed
 from kraftops.memory import keep_freed_memory
 from kraftops.query.conditions import syntax
 from kraftops.query.conditions.parser import parse_condition

@@ -11,12 +11,12 @@ from kraftops.dump.report import Report
 from kraftops.dump.scan.part_rows import part_rows
 from kraftops.dump.sources.names import Source
 from kraftops.errors import SourceError, UsageError
+from kraftops.log.batch_search import indexed_position
 from kraftops.log.files import FileKind, file_name
 from kraftops.log.heads import Head, heads
 from kraftops.log.indexes import TimeIndex
 from kraftops.log.log_file import LogFile
 from kraftops.log.ranges import ByteRange
-from kraftops.log.sought import indexed_position
 from kraftops.memory import Budget
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query

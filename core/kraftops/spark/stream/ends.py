@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from kraftops.dump.sources.follow import is_whole_batch
+from kraftops.log.batch_search import NO_LIMIT, indexed_position, last_entry
 from kraftops.log.heads import Head, heads
 from kraftops.log.log_file import LogFile
-from kraftops.log.sought import NO_LIMIT, indexed_position, last_entry
 from kraftops.spark.stream.logs import Segment, StreamLog
 from kraftops.spark.stream.marks import READ, Mark
 from kraftops.spark.stream.places import Loss, Place, locate, resume_position

@@ -12,9 +12,9 @@ from kraftops.dump.sources.names import Source
 from kraftops.dump.sources.partition_directory import NoLogError
 from kraftops.dump.sources.parts import source_sizes
 from kraftops.errors import SourceError, UsageError
+from kraftops.log.batch_search import NO_LIMIT
 from kraftops.log.files import FileKind, FileName, file_name
 from kraftops.log.remote import sizes_of
-from kraftops.log.sought import NO_LIMIT
 from kraftops.records.internal_topics import METADATA
 from kraftops.server.loader.load_plan import HIGH_WATERMARK
 from kraftops.spark.source.committed import Isolation

@@ -5,10 +5,10 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from kraftops.dump.sources.parts import sizes_of
+from kraftops.log.batch_search import indexed_position
 from kraftops.log.files import FileKind
 from kraftops.log.heads import Head, heads
 from kraftops.log.log_file import LogFile
-from kraftops.log.sought import indexed_position
 from kraftops.spark.stream.logs import Segment, StreamLog
 from kraftops.spark.stream.marks import Mark
 

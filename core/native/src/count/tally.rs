@@ -12,7 +12,7 @@ const MOST_ENTRIES: usize = 1 << 16;
 const MOST_BUCKETS: i64 = 60;
 const MOST_GAPS: usize = 10;
 
-/// The offsets of consecutive batches (`kraftops.dump.summary.offset_span`).
+/// The offsets of consecutive batches (`kraftops.dump.summary.sketches`).
 #[derive(Default)]
 pub(super) struct Span {
     pub ends: Option<(i64, i64)>,

@@ -9,7 +9,7 @@ from kraftops.dump.summary.logs import fields_of
 from kraftops.errors import UsageError
 from kraftops.log.batch import Record
 from kraftops.query.query import Query
-from kraftops_cli.dump_log.growing.growth import GrowingSummaries, last_segments
+from kraftops_cli.dump_log.growing.run import GrowingSummaries, last_segments
 from kraftops_cli.dump_log.plan import Plan
 from kraftops_cli.dump_log.summary import plan_readings
 from tests.helpers.logs.written import batch_bytes

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kraftops.records.decoders.remote import payload_text
 from kraftops.records.dialects import REMOTE_LOG_METADATA, dialect
-from kraftops.records.remote_text import payload_text
 from kraftops.schema.compile import compiled
 from tests.helpers.logs.messages import Data, table, uvarint
 
