@@ -54,7 +54,7 @@ def _context_of(root: click.Context, words: tuple[str, ...]) -> click.Context | 
 def _commands(
     context: click.Context, words: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], click.Command]]:
-    """Yield each command from that of a context on, with the words that run it."""
+    """Yield the command of a context and all its subcommands, with the words that run them."""
     command = context.command
     yield words, command
     if isinstance(command, click.Group):
@@ -71,7 +71,7 @@ def _chapters(root: click.Context) -> Iterator[tuple[str, str, str]]:
 
 
 def _places_of(root: click.Context, words: str) -> list[str]:
-    """Return command lines that lead to *words*: examples of them, then what mentions them most."""
+    """Return command lines for *words*: titles and examples first, then the most mentions."""
     counts = {
         f"kraftops help {title.lower()}": _OF_TITLE * title.lower().count(words)
         + text.lower().count(words)

@@ -130,7 +130,7 @@ def run(command: click.Command, name: str, terminal: Terminal) -> int:
 
 
 def _tell_interruption(terminal: Terminal) -> None:
-    """Write the answer so far: programs must know what work on several things has done."""
+    """Print the JSON answer so far: programs must know which of several things are done."""
     from kraftops_cli.terminal.failure import Failure, conclude
 
     if terminal.has_answer:

@@ -86,7 +86,7 @@ def entered(state: S, subjects: Sequence[Subject]) -> S:
 
 
 def placed(state: S, room: int, count: int) -> S:
-    """Return the state of a screen with room for some of the rows or lines that there are."""
+    """Scroll a state so that its cursor is visible among *count* rows in *room* lines."""
     cursor = max(min(state.cursor, count - 1), 0)
     top = min(state.top, max(count - room, 0))
     if state.subject is None:
@@ -95,12 +95,12 @@ def placed(state: S, room: int, count: int) -> S:
 
 
 def pause_after(cpu: float, seconds: float) -> float:
-    """Return the seconds to the next look at what is shown: more after an expensive one."""
+    """Return the pause in seconds before the next look, which keeps looks under 10 % of a core."""
     return max(seconds, cpu / _SHARE)
 
 
 def has_words(state: LiveState, text: str) -> bool:
-    """Tell whether a text has each word of the filter, in any case."""
+    """Tell whether a text has every word of the filter; case is ignored."""
     return all(word in text.casefold() for word in state.filter.casefold().split())
 
 
@@ -128,7 +128,7 @@ def page_lines(
 def foot(
     state: LiveState, console: Console, columns: int, keys: Keys, *, has_keys: bool = True
 ) -> str:
-    """Return the last line: the filter that is typed, or the keys that fit and the place."""
+    """Draw the last line: the filter being typed, or as many keys as fit, and the position."""
     if state.is_typing:
         hint = "  Enter keeps it, Escape forgets it"
         text = cut(f"/{escaped(state.filter)}█", columns)
@@ -161,7 +161,7 @@ def _fitting(keys: Keys, room: int) -> int:
 
 
 def _place(state: LiveState) -> str:
-    """Return which of the rows or lines are drawn, and the filter."""
+    """Say which rows are visible (FIRST-LAST of COUNT), and the filter."""
     chosen = f"filter: {escaped(state.filter)}" if state.filter else ""
     if state.count <= state.room:
         return chosen

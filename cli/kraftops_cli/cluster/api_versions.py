@@ -117,7 +117,7 @@ def _ask_nodes(cluster: ClusterConnections) -> _Answers:
 
 
 def api_name(key: int) -> str:
-    """Return Kafka's name of an API, or its number."""
+    """Return Kafka's name of an API, or its number if kafka-python does not know it."""
     from kafka.protocol.api_key import ApiKey
 
     try:

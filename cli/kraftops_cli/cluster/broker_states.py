@@ -83,7 +83,7 @@ def _read(image: MetadataImage, entry: BrokerEntry) -> tuple[BrokerState, NodeFa
 
 
 def _partitions_of(image: MetadataImage) -> object:
-    """Return values that change whenever a partition does."""
+    """Return a fingerprint that changes whenever a partition does."""
     fold = image.fold
     return fold.newest_below(None, None), fold.partition_count(), fold.topic_count()
 

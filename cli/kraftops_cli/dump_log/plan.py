@@ -113,7 +113,7 @@ class Run:
 
 
 def _failure_of(plan: Plan, report: Report) -> Failure:
-    """Return the failure of a dump of rows that could not read a file."""
+    """Make the JSON failure of a dump that could not read a file."""
     assert report.first_refusal  # damage alone is not a failure
     failure = failure_of(report.first_refusal)
     if report.refused < len(plan.sources):  # the others are dumped
@@ -136,7 +136,7 @@ def exit_code(plan: Plan, report: Report) -> int:
 
 
 def open_target(plan: Plan, terminal: Terminal) -> AbstractContextManager[int]:
-    """Give the descriptor of the output file, or of standard output."""
+    """Yield the file descriptor of the output file, or of standard output."""
     if plan.output is None:
         return terminal.data_fd(is_csv=bool(plan.query.output_format.head))
     return open_output(plan.output, plan.files, plan.output_flags)

@@ -333,7 +333,7 @@ def _with_conditions(query: Query, options: DumpOptions, sources: list[Source]) 
 
 
 def _fitting_decoders(limits: Filter, conditions: Sequence[str], now: int) -> list[str]:
-    """Return the options of the decoders whose records have what conditions name."""
+    """Return the options of decoders that know the fields which conditions name."""
     from kraftops.query.where import with_conditions
     from kraftops.records.decoders import decoder_named
 
@@ -410,7 +410,7 @@ def _query(ctx: click.Context, options: DumpOptions) -> Query:
 
 
 def _decoder(options: DumpOptions) -> str | None:
-    """Return the first decoder that the options ask for, in the order of Kafka's tool."""
+    """Return the decoder asked for; of several, the first in the order of Kafka's tool."""
     if options.decoders:
         return options.decoders[0]
     if options.dialect != KAFKA_DIALECT:

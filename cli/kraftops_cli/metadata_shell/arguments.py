@@ -46,7 +46,7 @@ def _form(ctx: click.Context, args: list[str]) -> str:
 
 
 def usual_form(ctx: click.Context) -> str:
-    """Return the form of the tool's name: Kafka's for Kafka's name."""
+    """Return the default form: `kafka` under Kafka's name, else `json`, which is ours."""
     return "kafka" if ctx.command_path == KAFKAS_NAME else "json"
 
 
@@ -58,7 +58,7 @@ def _options(ctx: click.Context) -> dict[str, click.Option]:
 
 
 def _split(ctx: click.Context, args: list[str]) -> tuple[list[str], list[str]]:
-    """Return the arguments before the shell's command, and from it on."""
+    """Split arguments before the first word that is neither an option nor its value."""
     options = _options(ctx)
     index = 0
     while index < len(args):
@@ -75,7 +75,7 @@ def _split(ctx: click.Context, args: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _taken_out(ctx: click.Context, args: list[str]) -> tuple[list[str], list[str]]:
-    """Return the tool's own options among the words of a command, and the other words."""
+    """Take the tool's own options out of the words of a command; return both."""
     from kraftops_shell.grammar.arguments import HELP_FLAGS
     from kraftops_shell.grammar.registry import commands
 

@@ -102,7 +102,7 @@ class ShellRequest:
         return () if self.quorum else (self.source,)
 
     def tree(self, image: MetadataImage) -> Directory:
-        """Return the tree of an image, with the paths of log directories near its files."""
+        """Return the tree of an image; log directories near its files are named by their paths."""
         return tree_of(
             image,
             form=Form.KAFKA if self.is_kafka else Form.OURS,

@@ -112,7 +112,7 @@ class _Browsed:
         return code
 
     def _show(self) -> None:
-        """Give the session the tree of the present image."""
+        """Show the current image in the session."""
         request, image = self._request, self._opened.current.image
         self._session.root = request.tree(image)
         self._session.image_source = ImageSource(

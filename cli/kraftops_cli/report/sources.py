@@ -196,7 +196,7 @@ def report_files(names: Sequence[str], bundles: Mapping[str, Bundle]) -> ReportF
 
 
 def _known_as(source: Source) -> str:
-    """Return what users know a file by: its archive, the directory of its partition, or itself."""
+    """Return the name that users know: a file's archive, its partition's directory, or itself."""
     path = source.path
     return archive_of(path) or (path if source.topic is None else os.path.dirname(path))
 

@@ -102,7 +102,7 @@ class SparkRequest:
         return Settings(self.master, conf, self.verbose, self.site)
 
     def _sink_conf(self) -> list[tuple[str, str]]:
-        """Return what the sink needs and nobody has configured."""
+        """Return Spark settings that the sink needs, without those that are configured already."""
         if self.sink is None:
             return []
         from kraftops.spark.sql.sinks import SINKS

@@ -199,7 +199,7 @@ def _warn_of_mending(
 
 
 def _with_foreign_files(done: list[Target]) -> list[str]:
-    """Return the directories with new files that could not be given to their owner."""
+    """Return the directories whose new files could not be given to the directory's owner."""
     foreign = []
     for target in done:
         with suppress(OSError):

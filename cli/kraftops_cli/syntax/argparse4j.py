@@ -294,7 +294,7 @@ class _Parser:
         return f"{name} {verb} {', '.join(takers[:3])}" if takers else ""
 
     def _hint_of_value(self, value: str) -> str:
-        """Return a hint for a bare value: the option that it is meant for, or those that lack."""
+        """Return a hint for a bare value: the option that it is for, or the required ones."""
         for pattern, option in _VALUES_OF_OPTIONS:
             if option in self._options and re.fullmatch(pattern, value):
                 return f"{option} {_shown([value])}, if that is meant"
@@ -319,7 +319,7 @@ def _shown(arguments: Iterable[str]) -> str:
 def _resolve(
     kind: str, name: str, names: Collection[str], ours: Collection[str], ctx: click.Context
 ) -> str | None:
-    """Return the one of *names* that *name* is or begins: Kafka's own first, then *ours*."""
+    """Resolve a name or unique prefix: among Kafka's own names first, then *ours*."""
     if name in names:
         return name
     if not name:

@@ -206,7 +206,7 @@ def _has_kafkas_name(ctx: click.Context) -> bool:
 
 
 def _note_former_names(command: click.Command, args: Sequence[str], terminal: Terminal) -> None:
-    """Tell the present names of options that were given by former ones."""
+    """Note on standard error the present names of options that were given by former names."""
     present = {
         name: param.opts[0]
         for param in command.params

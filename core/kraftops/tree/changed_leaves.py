@@ -29,7 +29,7 @@ def changed_leaves(
 
 
 def leaf_names(change: EntryChange, before: MetadataImage, after: MetadataImage) -> list[Names]:
-    """Return the names of the nodes that show an entry that changes between two images."""
+    """Return the paths of the nodes that show an entry which changed between two images."""
     if change.table == "topic-names":
         (name,) = change.key
         return [(*_BY_NAME, str(name), leaf) for leaf in TOPIC_LEAVES]

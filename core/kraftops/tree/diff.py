@@ -122,7 +122,7 @@ def _read_ahead(
 
 
 def _only(directory: Directory, names: Sequence[str]) -> Directory:
-    """Return a directory with some of the children of another."""
+    """Narrow a directory to some of its children."""
     return Directory(lambda: names, directory.get)
 
 
@@ -135,6 +135,6 @@ def _is_same(old: Leaf, new: Leaf) -> bool:
 
 
 def _redacted(data: object) -> list[Redacted]:
-    """Return the secrets in the data of a leaf, which look the same whatever they are."""
+    """Return the secrets in a leaf's data: redacted, they would look equal in a diff."""
     values = data.values() if isinstance(data, dict) else (data,)
     return [value for value in values if isinstance(value, Redacted)]

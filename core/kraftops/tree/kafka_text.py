@@ -111,7 +111,7 @@ def provenance_text(provenance: Provenance) -> str:
 
 
 def by_name(entries: Sequence[Named]) -> list[Named]:
-    """Return the last entry of each name, sorted by name."""
+    """Sort entries by name; of a repeated name the last one counts, as in Kafka's maps."""
     named = {named_value["name"]: named_value for named_value in entries}
     return [named[name] for name in sorted_strings(named)]
 

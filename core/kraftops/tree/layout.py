@@ -118,7 +118,7 @@ def _quotas(view: View) -> Node:
 def _keys(
     image: Image, keys: Mapping[str, int], kind: LeafKind, owner: tuple[object, ...]
 ) -> Directory:
-    """Return a directory of the leaves of a resource or quota entity."""
+    """Make the directory of a resource's or quota entity's keys, a leaf each."""
 
     def get(name: str) -> Node | None:
         return Leaf(kind, image, (*owner, name)) if name in keys else None
@@ -168,7 +168,7 @@ def _configs(view: View) -> Node:
 
 
 def _kept_on_load(image: Image, resource: Resource) -> dict[str, int]:
-    """Return the configurations of a resource that Kafka keeps when it loads an image."""
+    """Return the configurations of a resource that Kafka's shell shows after loading an image."""
     kept = CONFIGS_ON_LOAD.get(resource[0], frozenset())
     configs = image.configs[resource]
     return configs if kept is None else {key: configs[key] for key in configs if key in kept}

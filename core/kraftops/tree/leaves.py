@@ -102,7 +102,7 @@ def acl_data(data: metadata_types.AccessControlEntryRecord) -> Data:
 
 
 def _endpoints_and_features(data: Registration) -> Data:
-    """Return endpoints and features by name: snapshots have them in another order than logs."""
+    """Key endpoints and features by name: their order differs between snapshots and logs."""
     endpoints = [
         _plain(endpoint) | {"securityProtocol": _protocol(endpoint["securityProtocol"])}
         for endpoint in kafka_text.by_name(data["endPoints"])
@@ -159,7 +159,7 @@ def _newest_of(table: str) -> Callable[[Image, Key], NewestRecord | None]:
 
 
 def _existing(content: T | None) -> T:
-    """Return a value that exists, since a leaf is made only of what the image has."""
+    """Assert that a value exists: a leaf is only made for what the image has."""
     assert content is not None
     return content
 
@@ -221,7 +221,7 @@ BROKER = LeafKind(
 
 
 def _record_kind(table: str, data: Callable[[R], object], text: Callable[[R], str]) -> LeafKind:
-    """Return the kind of leaves that show a single record of the log."""
+    """Make the kind of leaves that show a single record of the log."""
     newest = _newest_of(table)
 
     def read(image: Image, key: Key) -> R:
@@ -314,7 +314,7 @@ def scram_kind(*, show_secrets: bool) -> LeafKind:
 def _known_kind(
     table: str, value: Callable[[Image, Any], object], text: Callable[[object], str] = str
 ) -> LeafKind:
-    """Return the kind of leaves that show a value without reading its record again."""
+    """Make the kind of leaves whose value the fold knows: no record is read again."""
     return LeafKind(value, lambda image, key: text(value(image, key)), _newest_of(table))
 
 
@@ -415,6 +415,6 @@ FINDING = LeafKind(_finding, lambda image, key: str(_finding(image, key)), _newe
 
 
 def constant(value: object, text: str | None = None) -> LeafKind:
-    """Return the kind of a leaf with a known value, made by no record."""
+    """Make the kind of a leaf with a constant value, which no record made."""
     constant_text = str(value) if text is None else text
     return LeafKind(lambda *_: value, lambda *_: constant_text, lambda *_: None)

@@ -76,7 +76,7 @@ def entity_name(entity: Entity) -> str:
 
 
 def kafka_entity_name(entity: Entity) -> str:
-    """Return Kafka's name of a quota's directory, without default parts."""
+    """Return the name of a quota's directory in Kafka's shell, which leaves out default parts."""
     return "_".join(_parts(entity, None))
 
 

@@ -216,15 +216,15 @@ class Directory:
         return sum(1 for _ in self.names())
 
     def sorted_names(self) -> list[str]:
-        """Return the names of the children in Java's order."""
+        """Return the names of the children in the order of Java's strings (UTF-16)."""
         return sorted_strings(self.names())
 
     def natural_names(self) -> list[str]:
-        """Return the names of the children with numbers by value."""
+        """Return the names of the children, numbers in them by value: 2 before 10."""
         return list(self.names()) if self.is_ordered else in_natural_order(self.names())
 
     def children(self) -> Iterator[tuple[str, Node]]:
-        """Yield names and children but views, in Java's order."""
+        """Yield names and children, without views, in Java's order."""
         for name in self.sorted_names():
             child = self.get(name)
             if child is not None and not is_view(child):
@@ -250,7 +250,7 @@ def beginning_with(text: str, names: Sequence[str]) -> Sequence[str]:
 
 
 def some_of(names: Sequence[str], most: int) -> list[str]:
-    """Return names, or of more than *most* the first ones and the last."""
+    """Shorten names to *most*: the first ones and the last."""
     return [*names] if len(names) <= most else [*names[: most - 1], names[-1]]
 
 

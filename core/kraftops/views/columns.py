@@ -27,7 +27,7 @@ def column_named(columns: Iterable[Field], name: str) -> Field:
 
 
 def nearest_hint(name: str, names: Iterable[str], otherwise: str = "there are") -> str | None:
-    """Return a hint with the nearest of some names, or with all, after *otherwise*."""
+    """Return a hint: the nearest of some names, or, after *otherwise*, all of them."""
     by_case = {name_in_case.lower(): name_in_case for name_in_case in names}
     near = get_close_matches(name.lower(), by_case, 1)
     if near:

@@ -34,7 +34,7 @@ def json_rows(
 
 
 def _texts(frame: Frame, column: Field) -> JsonOf:
-    """Return the function from indexes to the values of a column in JSON."""
+    """Make a function from row indexes to the JSON texts of a column."""
     if column.name in frame.json:
         return frame.json[column.name]
     get, encode = frame.columns[column.name], _encoder(column)

@@ -179,7 +179,7 @@ def _frame(image: MetadataImage, columns: StateColumns) -> Frame:
 
 
 def _json_of(keys: array[int], json: Callable[[int], object]) -> JsonOf:
-    """Return the function to the JSON of a column whose keys repeat."""
+    """Make a function to the JSON texts of a column whose keys repeat; texts are cached."""
     of_key = lru_cache(_KEPT)(json)
     return lambda indexes: map(of_key, map(keys.__getitem__, indexes))
 

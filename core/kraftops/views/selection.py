@@ -51,7 +51,7 @@ def parsed_where(view: View, texts: Iterable[str], now: int) -> syntax.Condition
 
 
 def selected(frame: Frame, condition: syntax.Condition | None) -> Sequence[int]:
-    """Return the indexes of the rows of which a condition is true."""
+    """Return the indexes of the rows for which a condition is true (not null)."""
     matching: Sequence[int] = range(frame.count)
     for part in syntax.conjuncts(condition):
         test = _tests(frame, part).is_true
@@ -140,7 +140,7 @@ def _tests(frame: Frame, condition: syntax.Condition) -> _Tests:  # noqa: C901, 
 
 
 def _against(get: Get, compare: Callable[[Any, Any], bool], value: object) -> _Tests:
-    """Return the tests of a comparison with a literal, whose kind is that of the column."""
+    """Make the tests of a comparison with a literal of the column's type; nulls fail both."""
 
     def is_true(row: int) -> bool:
         cell = get(row)

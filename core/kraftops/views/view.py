@@ -90,7 +90,7 @@ def with_last_change(
     rows: Sequence[Sequence[object]],
     change: Callable[[int], Change | None],
 ) -> Frame:
-    """Return a frame of rows that lack the last columns, which are those of the last change."""
+    """Make a frame of rows, and add the columns of their last changes."""
     frame = frame_of_rows(columns, rows)
     return Frame(frame.count, {**frame.columns, **last_values(change)}, frame.sizes)
 

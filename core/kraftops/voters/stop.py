@@ -35,7 +35,7 @@ class Stop(NamedTuple):
         return sum(danger.is_offline for danger in self.dangers)
 
     def reasons(self) -> list[str]:
-        """Return what would be lost, in words."""
+        """Say how many partitions would be offline or under min ISR, and why the quorum is lost."""
         counts = {"offline": self.offline, "under min ISR": len(self.dangers) - self.offline}
         counts = {state: count for state, count in counts.items() if count}
         reasons = []

@@ -60,12 +60,12 @@ class ClusterConnections:
         self._close_image()
 
     def renew_deadline(self) -> None:
-        """Give the work that begins now the time that the deadline had at first."""
+        """Restart the deadline: the work that begins now has all of its time."""
         if self.deadline is not None:
             self.deadline = Deadline(self.deadline.seconds)
 
     def anew(self) -> ClusterConnections:
-        """Return connections to the same cluster that know nothing of it yet, with all the time."""
+        """Return fresh connections to the same addresses, with the whole deadline."""
         fresh = ClusterConnections(self.brokers, self.controllers, deadline=self.deadline)
         fresh.renew_deadline()
         return fresh

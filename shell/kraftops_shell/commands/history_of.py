@@ -59,7 +59,7 @@ def _has_history(names: tuple[str, ...]) -> bool:
 
 
 def _gone(session: Session, target: str) -> list[tuple[str, ...]]:
-    """Return the nodes that a path or pattern means and that the log had, and may have still."""
+    """Return the nodes, deleted ones too, that match a path or pattern anywhere in the log."""
     parts = absolute(target, session.working, with_escapes=True)
     patterns = [component_pattern(part) for part in parts]
     first = next((position for position, pattern in enumerate(patterns) if pattern), None)
@@ -87,7 +87,7 @@ def _gone(session: Session, target: str) -> list[tuple[str, ...]]:
 
 
 def _of_names(above: tuple[str, ...]) -> Wanted:
-    """Return the changes that tell the names below a directory: of topics, not their partitions."""
+    """Return the filter of changes that name children: of topics, without partitions."""
     if above == ("image", "topics", "byName"):
         return _TOPIC_NAMES
     return wanted_below(above)

@@ -32,7 +32,7 @@ def with_aliases(
 
 
 def with_alias(text: str, aliases: Mapping[str, str]) -> str:
-    """Return a line of Kafka's form with the line of the alias that it begins with."""
+    """Expand the alias with which a line of Kafka's form begins."""
     tokens = words.tokens(text)
     if not tokens:
         return text

@@ -69,7 +69,7 @@ class _Reader:
         return steps if self._is_pattern else None
 
     def _sequence(self, ends: str) -> tuple[regex.Steps, str]:
-        """Return the steps up to a letter that ends them, and that letter."""
+        """Parse up to one of the letters *ends*; return the steps and that letter."""
         steps: regex.Steps = []
         is_after_star = False
         for letter in self._letters:

@@ -78,7 +78,7 @@ def _resolved(path: str, working: Iterable[str], *, with_escapes: bool) -> tuple
 
 
 def meant_instead(root: Directory, names: Iterable[str]) -> list[str]:
-    """Return the names that may be meant by the first name of a path that does not exist."""
+    """Suggest names for the first component of a path that does not exist."""
     node: Node | None = root
     for name in names:
         if not isinstance(node, Directory):
@@ -92,7 +92,7 @@ def meant_instead(root: Directory, names: Iterable[str]) -> list[str]:
 
 
 def below(node: Node, name: str, depth: int = _MOST_LEVELS) -> str | None:
-    """Return the path from a node to a directory of a name, in any case, a few levels below it."""
+    """Find a directory by name, ignoring case, a few levels below a node; return its path."""
     if not isinstance(node, Directory):
         return None
     children = [*islice(node.names(), _MOST_NAMES)]

@@ -172,7 +172,7 @@ def _values(
 def _due(
     command: Command, earlier: list[str], flags: dict[str, Flag]
 ) -> tuple[Flag | None, Argument | None]:
-    """Return the flag that needs a value after *earlier* words, or the next argument."""
+    """Return what the next word is: the value of a flag, or an argument."""
     count = 0
     waiting: Flag | None = None
     for word in earlier:

@@ -86,7 +86,7 @@ def _start_of_name(word: str) -> int:
 
 
 def _after(before: str, values: Iterable[Value]) -> list[Value]:
-    """Return values that follow a part of the word, which may go on."""
+    """Complete the last part of a comma-separated word; more may follow."""
     return [
         Value(before + completion.text, completion.text, is_prefix=True) for completion in values
     ]

@@ -275,7 +275,7 @@ def stake_text(leaderless: Sequence[Leaderless]) -> str:
 
 
 def what_can_be_had(leaderless: Leaderless) -> str:
-    """Return what to do about a partition without a leader."""
+    """Return the ways out of a partition without a leader, the lossless ones first."""
     texts = []
     last = ", ".join(map(str, leaderless.last_in_sync))
     if last:

@@ -73,7 +73,7 @@ def frame(
 
 
 def _head(state: ScreenState, console: Console, columns: int, now: int) -> Iterator[str]:
-    """Yield a line about the cluster, and one about its nodes or about what is wrong."""
+    """Yield the title line, and one with node counts, or with the trouble."""
     cluster = state.description
     title = "asking the cluster …" if cluster is None else _title(cluster, columns)
     yield console.painted(cut(title, columns), "title")

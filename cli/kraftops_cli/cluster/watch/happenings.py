@@ -87,7 +87,7 @@ def _grouped(
     pairs: Sequence[Pair],
     change_of: Callable[[BrokerDescription | None, BrokerDescription], Change | None],
 ) -> Iterator[Change]:
-    """Yield each change once, with all brokers that have it."""
+    """Group equal changes: yield each once, with all its brokers."""
     ids_by_change: defaultdict[Change, list[int]] = defaultdict(list)
     for before, after in pairs:
         change = change_of(before, after)
@@ -140,7 +140,7 @@ TROUBLES = (
 
 
 def _of_partitions(before: Counts | None, after: Counts | None) -> Iterator[Change]:
-    """Yield counts that begin or end to be 0, and changes of the number of partitions."""
+    """Yield counts that rise from or fall to 0, and changes of the number of partitions."""
     if before is None or after is None:
         return
     for name, words, style in TROUBLES:

@@ -87,7 +87,7 @@ _ACTS: dict[str, Callable[[FollowState], FollowState]] = {
 def frame(
     state: FollowState, console: Console, size: tuple[int, int], *, has_keys: bool
 ) -> tuple[list[str], FollowState]:
-    """Return the lines of a frame, and the state with the place to which it is scrolled."""
+    """Draw a frame; return also the state, scrolled so that the cursor is visible."""
     columns, rows = size
     room = max(rows - _HEAD - 1, 0)
     keys = _PROBLEMS
@@ -114,7 +114,7 @@ def _head(state: FollowState, console: Console, columns: int) -> list[str]:
 
 
 def _logs(state: FollowState) -> list[Fields]:
-    """Return the logs that the filter leaves, in their order."""
+    """Return the logs that match the filter, sorted."""
     return in_order((log for log in state.logs if live.has_words(state, _name(log))), state.sort)
 
 

@@ -135,7 +135,7 @@ def damage_text(summary: Fields) -> str | None:
 
 
 def _tabled(console: Console, fields: Sequence[Field], rows: Iterable[Fields]) -> str:
-    """Return a table without its last end of line."""
+    """Draw a table of fields, without its last newline."""
     cells = (cells_of(fields, row) for row in rows)
     table = Table(columns_of(fields), cells, limit=_MOST_ROWS)
     return table_text(console, table).removesuffix("\n")
@@ -147,7 +147,7 @@ def _table(rows_of: Callable[[Fields], Iterable[Fields]], fields: Sequence[Field
 
 
 def _named(fields: Iterable[Field], names: str) -> tuple[Field, ...]:
-    """Return some fields in an order that suits people."""
+    """Pick fields by name, in this order."""
     by_name = {field.name: field for field in fields}
     return tuple(by_name[name] for name in names.split())
 
@@ -213,7 +213,7 @@ def _transactions(summary: Fields, console: Console) -> Iterator[str]:
 
 
 def _tops(name: str, title: str, unit: str, counted: Sequence[Field]) -> _Section:
-    """Return a section about the most frequent, with the error of their numbers."""
+    """Make a section of the most frequent keys or producers, with the error of their counts."""
 
     def lines(summary: Fields, console: Console) -> Iterator[str]:
         tops = summary.get(name)
@@ -233,7 +233,7 @@ def _tops(name: str, title: str, unit: str, counted: Sequence[Field]) -> _Sectio
 
 
 def _sampled(name: str, fields: Sequence[Field]) -> _Section:
-    """Return a section with a table of things, of which not all may have been kept."""
+    """Make a section with a table that may be only a sample, and then says so."""
 
     def lines(summary: Fields, console: Console) -> Iterator[str]:
         if things := summary.get(name):

@@ -77,7 +77,7 @@ def list_reassignments(connection: Connection) -> dict[TopicPartition, Replicas]
 
 
 def refuses_other_counts(connection: Connection) -> bool:
-    """Tell whether Kafka refuses reassignments with another number of replicas."""
+    """Tell whether the broker can refuse another number of replicas (KIP-860)."""
     versions = connection.versions_of("AlterPartitionReassignments")
     return versions is not None and versions.last >= _COUNTS_SINCE
 
@@ -159,6 +159,6 @@ def elect_leaders(
 
 
 def refusal(connection: Connection, code: int, message: str | None) -> Refusal:
-    """Return Kafka's error for an item of an answer."""
+    """Make the refusal of one item of an answer, with Kafka's error name and message."""
     error: AnswerError = connection.error_of(code, message)
     return Refusal(code, error.message.removeprefix(f"{connection.address}: "))

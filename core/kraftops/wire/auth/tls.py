@@ -225,7 +225,7 @@ def _pkcs12(data: bytes, password: str | None) -> tuple[PrivateKeyTypes | None, 
 
 @contextmanager
 def _temporary_file(pem: bytes) -> Iterator[str]:
-    """Yield the path of *pem*, which may hold a private key: OpenSSL reads keys from files only."""
+    """Yield a path to *pem*, in memory if possible: OpenSSL reads private keys from files only."""
     if hasattr(os, "memfd_create"):
         fd = os.memfd_create("kraftops")
         try:

@@ -29,7 +29,7 @@ class Deadline:
         return not self.left
 
     def attempts(self, pause: float = PAUSE) -> Iterator[None]:
-        """Yield at once, and again after each pause, until it is over."""
+        """Yield at once, and then after each pause (seconds) until the deadline."""
         yield
         while not self.is_over:
             time.sleep(pause)

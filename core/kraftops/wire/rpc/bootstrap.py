@@ -153,7 +153,7 @@ def in_order(addresses: Sequence[Address], failed: Mapping[Address, WireError]) 
 
 
 def all_failed(failed: Sequence[WireError], count: int) -> WireError:
-    """Return one error of *count* addresses, with the reasons of those that were tried."""
+    """Join the errors of the addresses that were tried, of *count*, into one."""
     if count == 1:
         return failed[0]
     reasons = "; ".join(error.message for error in failed)

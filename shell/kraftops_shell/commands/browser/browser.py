@@ -246,7 +246,7 @@ def search(root: Directory, text: str, after: Path) -> Iterator[Path | None]:
 
 
 def _all_after(root: Directory, after: Path) -> Iterator[Path]:
-    """Yield all nodes in the order of rows, from the one after a node, and then from the first."""
+    """Yield all nodes in display order, beginning after a node and wrapping around."""
     yield from _after(root, (), after)
     yield from _after(root, (), ())
 

@@ -98,7 +98,7 @@ def _change_line(node: Node) -> str:
 
 
 def _change(node: Node) -> Change | None:
-    """Return the last change that the present image knows: no log is read for it."""
+    """Return the last change if the image knows it without reading a log."""
     if isinstance(node, Leaf):
         newest = node.newest
         return None if newest is None else node.image.change(newest.address)

@@ -116,7 +116,7 @@ class VisibleTree:
 
 
 def _place(branch: _Branch, index: int) -> tuple[int, int, _Branch | None]:
-    """Return the position of the name that has a row, the row below it, and its open directory."""
+    """Locate a row: index of its name, the row below that name, and the open directory there."""
     rows_to_go = index
     passed = 0
     for position in sorted(branch.open):

@@ -123,7 +123,7 @@ def _print(session: Session, title: str, rows: Iterable[tuple[str, str]]) -> Non
 
 
 def _folded(text: str, room: int) -> list[str]:
-    """Return a text in lines that fit, but for words that are wider."""
+    """Wrap a text; words that are wider than *room* stay whole."""
     lines = [""]
     for word in text.split():
         if lines[-1] and len(lines[-1]) + 1 + len(word) > room:
