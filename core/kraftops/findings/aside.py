@@ -5,10 +5,10 @@ import shlex
 from dataclasses import replace
 
 from kraftops.display import quoting
-from kraftops.display.sizes import size_text
+from kraftops.display.sizes import first_names, size_text
 from kraftops.fileio.directories import existing_parent, owner_of
 from kraftops.fileio.mounts import ARCHIVE_ROOT, archive_of
-from kraftops.findings.finding import Finding
+from kraftops.findings.finding import Cure, Finding
 
 
 def aside_of(directory: str) -> str:
@@ -26,23 +26,44 @@ def new_folder(directory: str, name: str) -> str:
     return f'"$(mktemp -d {quoting.quote_path(os.path.join(aside_of(directory), name))}.XXXXXX)"'
 
 
-def lacking_room(directory: str, source: str, *, is_copied: bool) -> str | None:
-    """Return why something in a log directory cannot be set aside; None if it fits, or is moved.
+def obstacle(directory: str, *, moved: str = "", copied: str = "") -> str | None:
+    """Return what to do before a command sets aside what is in a log directory; None for nothing.
 
-    Beside a mount point is another file system, often a small one of the host.
+    Beside a mount point is another file system, often a small one of the host: a move copies there.
+    A relative link in what is moved leads nowhere afterwards; copies (`cp -aL`) follow links.
     """
     parent = existing_parent(aside_of(directory))
     try:
-        if not is_copied and os.stat(parent).st_dev == os.stat(source).st_dev:
-            return None
-        with os.scandir(source) as entries:
-            # What is allocated: indexes are larger than what they have.
-            size = sum(entry.stat().st_blocks * 512 for entry in entries)
+        if moved and (links := _relative_links(moved)):
+            return f"first make its relative links absolute, which a move breaks: {links}"
+        size = _allocated(copied) if copied else 0
+        if moved and os.stat(parent).st_dev != os.stat(moved).st_dev:
+            size += _allocated(moved)
         space = os.statvfs(parent)
     except OSError:
         return None
     free = space.f_bavail * space.f_frsize
-    return f"{parent} has {size_text(free)} for {size_text(size)}" if size > free else None
+    if size <= free:
+        return None
+    room = f"{parent} has {size_text(free)} for {size_text(size)}"
+    return f"copy it to a disk with more room: {room}"
+
+
+def _relative_links(path: str) -> str:
+    with os.scandir(path) as entries:
+        links = [path, *(entry.path for entry in entries)]
+    relative = (
+        os.path.basename(link)
+        for link in links
+        if os.path.islink(link) and not os.path.isabs(os.readlink(link))
+    )
+    return first_names(sorted(relative))
+
+
+def _allocated(folder: str) -> int:
+    """Return what the files of a folder take: indexes are larger than what they have."""
+    with os.scandir(folder) as entries:
+        return sum(entry.stat().st_blocks * 512 for entry in entries)
 
 
 def given_to_owner(place: str, directory: str, source: str | None = None) -> str:
@@ -53,6 +74,13 @@ def given_to_owner(place: str, directory: str, source: str | None = None) -> str
     owner = owner_of(directory)
     made_by = owner_of(source) if source else (0, 0)
     return f" && chown -R {owner[0]}:{owner[1]} {place}" if owner and owner != made_by else ""
+
+
+def aside_cure(text: str, directory: str, name: str) -> Cure:
+    """Return the cure that moves something in a log directory beside it."""
+    if reason := obstacle(directory, moved=os.path.join(directory, name)):
+        return Cure(f"{text}; {reason}")
+    return Cure(text, (aside_command(directory, name),))
 
 
 def aside_command(directory: str, name: str) -> str:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from kraftops.display import quoting
 from kraftops.fileio.packaged import packaged_text
-from kraftops.findings.aside import aside_of, lacking_room, new_folder
+from kraftops.findings.aside import aside_of, new_folder, obstacle
 from kraftops.findings.finding import Finding, Place, Severity
 
 # No command: a broker that starts without the directory before another one leads may lead with an
@@ -22,6 +22,7 @@ _RESTORE = (
 
 _COPY = " cp -aL "
 """What commands keep a copy with, which needs room."""
+_MOVE = " mv {file} {kept}"
 _MENDED_BY = {
     ".index": "index-order",
     ".timeindex": "time-index-order",
@@ -119,10 +120,10 @@ def with_cure(finding: Finding, partition: str) -> Finding:
     quoted["kept"] = new_folder(place.directory, os.path.basename(partition or place.path))
     commands = tuple(command.format_map(quoted) for command in row.commands)
     cure = finding.cure or row.cure
-    if any(_COPY in command for command in commands) and (
-        lack := lacking_room(place.directory, partition, is_copied=True)
-    ):
-        return replace(finding, cure=f"{cure}; copy it to a disk with more room: {lack}")
+    copied = partition if any(_COPY in command for command in commands) else ""
+    moved = place.path if any(_MOVE in command for command in row.commands) else ""
+    if (copied or moved) and (reason := obstacle(place.directory, moved=moved, copied=copied)):
+        return replace(finding, cure=f"{cure}; {reason}")
     return replace(finding, cure=cure, commands=commands)
 
 

@@ -73,6 +73,21 @@ def test_two_damaged_copies_are_one_finding_with_the_longer_one_to_keep(
     assert {fact.source for fact in finding.evidence} >= {"start-cuts-log", "records-cut"}
 
 
+def test_copy_with_relative_links_is_not_moved_away_by_a_command(cluster: Path) -> None:
+    epochs = cluster / "node-103/data/orders-1/leader-epoch-checkpoint"
+    epochs.rename(cluster / "epochs")
+    epochs.symlink_to("../../../epochs")
+
+    table = compare_disks(sources(cluster, 101, 102, 103))
+
+    (cure,) = table.replacements
+    assert cure.commands == ()
+    assert cure.text.endswith(
+        "on broker 103 first make its relative links absolute, which a move breaks: "
+        "leader-epoch-checkpoint"
+    )
+
+
 def test_the_sound_copy_of_a_broker_that_may_not_lead_replaces_those_of_others(
     cluster: Path,
 ) -> None:

@@ -12,7 +12,7 @@ from kraftops.dump.check.findings import Loss, losses_in, lost_text, stake_of
 from kraftops.dump.check.log_walk import LogSpan, Recovery
 from kraftops.dump.check.topics import TopicSettings
 from kraftops.fileio.reading import is_forbidden
-from kraftops.findings.aside import aside_command, lacking_room
+from kraftops.findings.aside import aside_cure
 from kraftops.findings.catalogue import with_cure
 from kraftops.findings.finding import (
     Cure,
@@ -357,9 +357,7 @@ def server_findings(
             cure = Cure("remove the symbolic link: its data stays in the other place", (command,))
         elif (data := partition_data_of(path)) == partition_data_of(first.path):
             text = f"both have {data}: with the broker stopped, move this one away"
-            command = aside_command(directory.path, os.path.basename(path))
-            lack = lacking_room(directory.path, path, is_copied=False)
-            cure = Cure(f"{text}, to another disk: {lack}") if lack else Cure(text, (command,))
+            cure = aside_cure(text, directory.path, os.path.basename(path))
         yield stop_finding(
             "partition-twice",
             f"it is the same partition as {first.path}: the broker ends",

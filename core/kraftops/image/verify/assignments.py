@@ -16,7 +16,7 @@ from kraftops.engine.metadata_state import PartitionKey, PartitionState
 from kraftops.errors import KraftopsError, SourceError
 from kraftops.fileio.mounts import is_file
 from kraftops.fileio.reading import is_forbidden, lost_target
-from kraftops.findings.aside import aside_command
+from kraftops.findings.aside import aside_cure
 from kraftops.findings.finding import Evidence, Finding, Place, Severity, Stake, note_finding
 from kraftops.image.load.loading import load_node_log
 from kraftops.image.state.findings import LATE_START
@@ -314,13 +314,15 @@ def with_known_id(
         )
         return replace(finding, severity=Severity.NOTE, cure=text)
     others = [other.java_path for *_, other in copies if other is not directory]
-    commands = [aside_command(other, place.partition_name) for other in others]
+    asides = [aside_cure("", other, place.partition_name) for other in others]
     if others:
-        cure = f"move its other directory away, which has no more records, and {cure}"
+        reasons = "".join(aside.text for aside in asides)
+        cure = f"move its other directory away, which has no more records, and {cure}{reasons}"
+    commands = [command for aside in asides for command in aside.commands]
     return replace(
         finding,
         cure=cure,
-        commands=(" && ".join([*commands, command]),),
+        commands=(" && ".join([*commands, command]),) if len(commands) == len(others) else (),
         evidence=tuple(
             Evidence(os.path.join(other, place.partition_name), "it has no more records")
             for other in others

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from kraftops.display import quoting
 from kraftops.display.sizes import named
 from kraftops.fileio.mounts import is_directory
-from kraftops.findings.aside import aside_of, given_to_owner, new_folder
+from kraftops.findings.aside import aside_of, given_to_owner, new_folder, obstacle
 from kraftops.findings.finding import Cure
 from kraftops.recovery.partitions.copies import PartitionCopy, more_complete, newest_of
 from kraftops.recovery.partitions.losses import PartitionLoss
@@ -106,10 +106,27 @@ def replacement(
     text = " and ".join(steps)
     if any(copy.is_packed for copy in (best, *targets)):
         return Cure(text)
-    if copied and not best.is_read:
+    replaced = [copy for copy in targets if copy.broker in copied]
+    return _by_commands(text, best, replaced, hidden, is_copied=bool(copied))
+
+
+def _by_commands(
+    text: str,
+    best: PartitionCopy,
+    replaced: Sequence[PartitionCopy],
+    hidden: Iterable[PartitionCopy],
+    *,
+    is_copied: bool,
+) -> Cure:
+    """Return the cure with commands for copies on this machine, once nothing is in their way."""
+    if is_copied and not best.is_read:
         check = quoting.join(("kafka-dump-log", "--check", best.place))
         return Cure(f"{text}, if it is whole: see that first", (check,))
-    commands = [_copy_command(best, copy) for copy in targets if copy.broker in copied]
+    for copy in replaced:
+        moved = copy.place if _is_there(copy) else ""
+        if reason := obstacle(os.path.dirname(copy.place), moved=moved, copied=best.place):
+            return Cure(f"{text}; on broker {copy.broker} {reason}")
+    commands = [_copy_command(best, copy) for copy in replaced]
     return Cure(text, (*commands, *map(_reveal_command, hidden)))
 
 
@@ -133,6 +150,10 @@ def _reveal_command(copy: PartitionCopy) -> str:
     return f"cp -p {old} {new} && awk {quoting.quote(program)} {old} > {new} && mv {new} {old}"
 
 
+def _is_there(copy: PartitionCopy) -> bool:
+    return not copy.is_missing or is_directory(copy.place)
+
+
 def _copy_command(best: PartitionCopy, target: PartitionCopy) -> str:
     """Return the command that replaces a copy, and keeps it beside its log directory.
 
@@ -144,8 +165,7 @@ def _copy_command(best: PartitionCopy, target: PartitionCopy) -> str:
     source, place = quoting.quote_path(f"{best.place}/."), quoting.quote_path(target.place)
     end = given_to_owner('"$kept/new"', directory, best.place)
     steps = [f"mkdir -p {aside}", f"kept={folder}", f'cp -aL {source} "$kept/new"{end}']
-    is_there = not target.is_missing or is_directory(target.place)
-    steps += [f'mv {place} "$kept"'] if is_there else []
+    steps += [f'mv {place} "$kept"'] if _is_there(target) else []
     steps.append(f'mv "$kept/new" {place}')
     if not best.was_clean:
         steps.append(f"rm -f {quoting.quote_path(os.path.join(directory, CLEAN_SHUTDOWN))}")

@@ -5,7 +5,7 @@ cuts the records of the rest of a majority (`LeaderState`, `KafkaRaftClient`): n
 no leader is there to send it the log.
 """
 
-from kraftops.findings.aside import aside_command
+from kraftops.findings.aside import aside_cure
 from kraftops.findings.catalogue import catalogue
 from kraftops.findings.finding import Cure, Finding
 from kraftops.log.files import METADATA_PARTITION
@@ -16,11 +16,8 @@ FETCHES_END = Cure(f"{_FIRST}: this server fetches the log from their leader")
 
 def fetches_anew(directory: str) -> Cure:
     """Return the cure of a metadata log that a server cannot continue with: fetch it again."""
-    return Cure(
-        f"{_FIRST}; once they have a leader, move {METADATA_PARTITION} away: this server then "
-        "fetches it again",
-        (aside_command(directory, METADATA_PARTITION),),
-    )
+    text = f"{_FIRST}; once they have a leader, move {METADATA_PARTITION} away: this server then "
+    return aside_cure(f"{text}fetches it again", directory, METADATA_PARTITION)
 
 
 def cure_of_unknown_voters(finding: Finding, directory: str) -> Cure | None:

@@ -249,6 +249,22 @@ def test_of_a_partition_and_a_link_to_it_the_link_is_removed(
     assert list((broker / target / "plain-0").glob("*.log"))
 
 
+def test_partition_with_a_relative_link_is_not_moved(broker: Path) -> None:
+    """The link would lead nowhere from the other place."""
+    shutil.copytree(broker / "d2/plain-0", broker / "d1/plain-0")
+    place = broker / found(broker)[0].place.path
+    log = next(place.glob("*.log"))
+    log.rename(broker / log.name)
+    log.symlink_to(f"../../{log.name}")
+
+    twice, _ = found(broker)
+
+    assert twice.commands == ()
+    assert twice.cure.endswith(
+        f"move this one away; first make its relative links absolute, which a move breaks: {log.name}"
+    )
+
+
 def test_partition_in_two_directories_is_not_moved_to_a_full_file_system(
     broker: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -265,4 +281,4 @@ def test_partition_in_two_directories_is_not_moved_to_a_full_file_system(
     twice, _ = found(broker)
 
     assert twice.commands == ()
-    assert "move this one away, to another disk: " in twice.cure
+    assert "move this one away; copy it to a disk with more room: " in twice.cure
