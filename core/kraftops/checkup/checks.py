@@ -51,7 +51,7 @@ class CheckRun:
     status: Status = Status.GIVEN_UP
     reason: str | None = None
     is_unreachable: bool = False
-    """Whether it failed because nobody answered."""
+    """Whether it failed because no server answered."""
     lacks_files: bool = False
     """Whether it was skipped, or left something out, for lack of files."""
 

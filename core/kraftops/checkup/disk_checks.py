@@ -54,7 +54,7 @@ from kraftops.storage.verify.voter_logs import voter_log_findings
 LIGHT_BYTES = 40 << 20
 """Bytes of unflushed segments that a light examination reads; all of it may read 50 MB."""
 _LEAST_FREE = 0.05
-"""Of a volume: below that, a burst of writes or a reassignment fills it before anybody looks."""
+"""Of a volume: below that, a burst of writes or a reassignment fills it before anyone looks."""
 _FULL = 0.01
 """Of a volume: a write fails at any moment."""
 _DAYS_LEFT = 7.0

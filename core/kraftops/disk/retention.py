@@ -312,14 +312,14 @@ def _future(state: RetentionState) -> Iterator[Reason]:
             ahead=span_text(first.age_from - state.now),
             time=iso_time(first.age_from),
             size=size_text(sum(fate.size for fate in stays)),
-            until=iso_time(first.age_from + state.settings.retention_ms) or "for ever",
+            until=iso_time(first.age_from + state.settings.retention_ms) or "forever",
         )
 
 
 def _held_back(
     state: RetentionState, due: Sequence[SegmentFate], copied_to: int | None
 ) -> Iterator[Reason]:
-    """Yield why segments that are due are not deleted all the same."""
+    """Yield why segments that are due are not deleted."""
     ends = [fate.base_offset for fate in state.segments[1:]]
     high = state.high_watermark
     if ends and high is not None and high < ends[0]:

@@ -116,7 +116,7 @@ class Volume(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DirectoryUsage:
-    """A log directory; *rest* is what is in it besides the partitions.
+    """A log directory; *rest* is what is in it apart from the partitions.
 
     *elsewhere* are the used bytes of its file system that are in none of the log directories.
     """
@@ -320,7 +320,7 @@ def _files_below(path: str) -> list[_File]:
 
 
 def _present(path: str) -> tuple[list[_File], list[str]]:
-    """Return what is in a directory; a server may delete it meanwhile."""
+    """List a directory; a server may delete its files in the meantime."""
     with suppress(FileNotFoundError):
         return _contents(path)
     return [], []

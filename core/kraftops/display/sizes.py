@@ -24,7 +24,7 @@ def size_text(size: int) -> str:
 
 
 def size_of(text: str) -> int:
-    """Return the bytes of a number with a unit of 1024, as 512m; 0 if it is none."""
+    """Return the bytes of a size with a unit of 1024, such as 512m; 0 if it is not a size."""
     match = re.fullmatch(r"([0-9]{1,15})([kmgt]?)", text.lower())
     return int(match[1]) << 10 * " kmgt".index(match[2] or " ") if match else 0
 

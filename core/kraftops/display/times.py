@@ -7,7 +7,7 @@ _YEAR_1, _YEAR_10000 = -62_135_596_800_000, 253_402_300_800_000
 
 
 def iso_time(time: int | None) -> str | None:
-    """Return a time in ms since 1970 as ISO 8601 in UTC; None where it is none, or has no year."""
+    """Return a time in ms since 1970 as ISO 8601 in UTC; None without one, or beyond year 9999."""
     if time is None or not _YEAR_1 <= time < _YEAR_10000:
         return None
     from datetime import UTC, datetime, timedelta

@@ -71,7 +71,7 @@ def _bytes(row: Row, text: str | None, encoding: str | None) -> bytes | None:
 
 
 def _text(raw: bytes) -> str:
-    """Return bytes as text, or as base64 if they are none."""
+    """Return bytes as text if they are UTF-8, else as base64."""
     return raw.decode() if _is_text(raw) else base64_of(raw)
 
 

@@ -321,7 +321,7 @@ class Fold(Protocol):
         """Return the registered brokers, in the order in which they came."""
 
     def tables(self) -> Tables:
-        """Read the entries of all tables besides topics and partitions."""
+        """Return the entries of all tables but topics and partitions."""
 
     def cluster_tables(self) -> ClusterTables:
         """Return some fields of `tables`, without the time for the others, which may be large."""

@@ -22,7 +22,7 @@ from kraftops.log.log_file import LogFile
 from kraftops.log.ranges import ByteRange
 
 LARGEST = 1_048_588
-"""Bytes of a batch: Kafka's default for `message.max.bytes`. A chain with a larger one is none."""
+"""Bytes of a batch: Kafka's default for `message.max.bytes`. A larger one breaks a chain."""
 _WINDOWS = 64  # that a range has at least, so that searches read 2 % of a file at most
 NO_LIMIT = (1 << 63) - 1
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from kraftops.log.batch import HEADER_SIZE, LOG_OVERHEAD, SMALLEST_LENGTH
 from kraftops.log.log_file import LogFile
 
-_BLOCK = 64 << 10  # one read has the headers of several batches; a larger one reads records in vain
+_BLOCK = 64 << 10  # one read has the headers of several batches; larger ones read many records, too
 _HEAD = Struct(">qiibIhi")  # base offset, length, epoch, magic, CRC, attributes, last offset delta
 _LEGACY_CRC_AT = 12  # after the offset and the size
 

@@ -23,7 +23,7 @@ _OVERHEAD = (14, 22)  # of a message by its magic: crc, magic, attributes, (time
 _HEAD = Struct(">qiIbb")
 _START = Struct(">qi").unpack_from  # offset, size
 _FREE_MESSAGES = 16
-"""Messages in a wrapper that are never too many, besides one for two of its bytes.
+"""Messages in a wrapper that are never too many, in addition to one for two of its bytes.
 
 Producers reach one for three.
 """

@@ -44,7 +44,7 @@ def run_ordered(
 
     *jobs* threads take tasks in turn; one task, or one job, is done in this thread. *on_result* is
     called in this thread, in the order of the output: earlier output is written by then, unless a
-    result says with `is_quiet` that nobody sees it, and later output is not.
+    result says with `is_quiet` that no one sees it, and later output is not.
 
     Args:
         tasks: Iterated only as far as threads can take tasks.
@@ -55,7 +55,7 @@ def run_ordered(
         on_result: Takes the results that are not output.
 
     Raises:
-        OSError: the output cannot be written; `BrokenPipeError`, if nobody reads it.
+        OSError: the output cannot be written; `BrokenPipeError`, if its reader is gone.
         Exception: an error of a producer, after the output before it is written; of *on_result*;
             or of the iteration over *tasks*.
     """

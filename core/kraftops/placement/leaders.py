@@ -72,7 +72,7 @@ def preferred(placement: Placement, broker: int) -> tuple[TopicPartition, ...]:
 def moves_away(placement: Placement, stopping: Collection[int]) -> list[Move]:
     """Rotate lists, so that others lead what these brokers lead now or prefer to.
 
-    A list that is rotated until a broker is first again has the order of before, so that it is
+    A list that is rotated until a broker is first again is in its old order, so that it is
     enough to keep which partitions it was to lead. A list that another broker is first in stays:
     an election is enough.
     """
@@ -87,7 +87,7 @@ def moves_away(placement: Placement, stopping: Collection[int]) -> list[Move]:
 
 
 def moves_back(placement: Placement, broker: int, leads: Iterable[TopicPartition]) -> list[Move]:
-    """Rotate lists, so that a broker leads again, unless replicas have changed meanwhile."""
+    """Rotate lists, so that a broker leads again, unless replicas have changed in the meantime."""
     return [
         Move(partition, replicas.replicas, _rotated(replicas.replicas, broker))
         for partition in leads

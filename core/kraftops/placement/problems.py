@@ -65,7 +65,7 @@ class Problem(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What is known besides the placement: disks at two moments, and facts of the metadata log."""
+    """What is known beyond the placement: disks at two moments, and facts of the metadata log."""
 
     disks: Disks = field(default_factory=dict)
     disks_later: Disks = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Repair: partitions whose replicas are gone for good, and what can still be had of them."""
+"""Repair: partitions whose replicas are gone for good, and what is left of them."""
 
 from __future__ import annotations
 

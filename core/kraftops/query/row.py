@@ -7,7 +7,7 @@ DAMAGE = "damage"
 
 
 class Row(NamedTuple):
-    """A record, or (of kind `damage`) bytes that are none.
+    """A record, or (of kind `damage`) bytes that are not a record.
 
     *topic* and *partition* are those of the log; *crc_valid* is of the batch: False means that
     nothing in it can be trusted. *key* and *value* are JSON texts; of kind `user` they are the text

@@ -23,7 +23,7 @@ _SWAPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 def with_conditions(
     limits: Filter, texts: Iterable[str], decoders: Iterable[Decoder], now: int
 ) -> Filter:
-    """Return a filter with conditions that must all hold besides.
+    """Add conditions to a filter, all of which must hold as well.
 
     Conditions on offset, time and type become limits of the filter, which rule out batches and
     records before anything is decoded.

@@ -166,7 +166,7 @@ class CopyMeter:
 
     @property
     def net_rate(self) -> float:
-        """The rate less what producers write meanwhile to the partitions that are copied."""
+        """The rate minus what producers write to the copied partitions in the meantime."""
         if self.first is None or self.newest is None:
             return 0.0
         return self.rate - self._per_second(sum(growth_between(self.first, self.newest).values()))

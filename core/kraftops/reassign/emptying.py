@@ -154,7 +154,7 @@ def _after_copies(target: LogDirectory, source: LogDirectory) -> LogDirectory:
 def _begin(
     access: ClusterAccess, task: Emptying, source: LogDirectory, targets: Sequence[LogDirectory]
 ) -> None:
-    """Begin as many moves as may be in flight besides those that are.
+    """Begin as many moves as may be in flight in addition to those that are.
 
     Raises:
         RefusedError: there is too little room.

@@ -42,7 +42,7 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 class Part(StrEnum):
-    """What a mark on a broker stands for, besides the operation itself."""
+    """What a mark on a broker stands for, apart from the operation itself."""
 
     THROTTLE = "throttle"
     DIRECTORY_THROTTLE = "directory-throttle"

@@ -1,4 +1,4 @@
-"""Operations cancelled, or followed to their end, by anybody."""
+"""Operations cancelled, or followed to their end, by any process."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -85,7 +85,7 @@ def _cancel_emptying(access: ClusterAccess, operation: Operation) -> Steered:
 
 
 def _cancel_reassignments(access: ClusterAccess, operation: Operation) -> Steered:
-    """Cancel reassignments; those that have ended meanwhile count as neither.
+    """Cancel reassignments; those that have ended in the meantime count as neither.
 
     Raises:
         WireError: no server answers.

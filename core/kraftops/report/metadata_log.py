@@ -206,7 +206,7 @@ def _read_after(
 
 
 def is_metadata_log(path: str) -> bool:
-    """Tell whether the first records of a file, besides control records, are of metadata.
+    """Tell whether the first records of a file, apart from control records, are of metadata.
 
     Raises:
         SourceError: it cannot be read.

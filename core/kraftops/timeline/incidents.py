@@ -59,7 +59,7 @@ class Incident:
 def incidents_of(log: ChangeLog) -> list[Incident]:
     """Return the incidents that changes make, by their beginning.
 
-    The start-up of a cluster is none: a broker must have been there to go away.
+    The start-up of a cluster is not one: a broker must have been there to go away.
     """
     tracker = _Tracker()
     for _, together in groupby(log.changes, key=lambda change: change.time):

@@ -78,7 +78,7 @@ class VoterChanges:
         return True
 
     def replace(self, old: int, new: int) -> bool:
-        """Put a controller, or the new directory of the same one, in the place of a voter.
+        """Replace a voter by a controller, or by the same one with a new directory.
 
         A voter that is up is removed when the other one votes. One that is down is removed first,
         so that it does not count among those that must agree: its successor has caught up then.

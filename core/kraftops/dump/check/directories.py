@@ -59,7 +59,7 @@ class CheckRequest:
     *paths* are directories of partitions, log directories, parents of these, or directories of
     tiers; *partitions* are known to be of partitions. *files* are files alone, with records of a
     *decoder*. *remote_metadata* are logs of `__remote_log_metadata`, or directories with them;
-    those among *paths* are taken besides.
+    those among *paths* are used as well.
     """
 
     paths: Sequence[str] = ()
@@ -122,7 +122,7 @@ def check_directories(
 
 
 def _is_deleted(check: PartitionCheck, directories: Container[str]) -> bool:
-    """Tell whether a server has deleted the directory of a partition meanwhile."""
+    """Tell whether a server has deleted a partition's directory in the meantime."""
     return bool(check.unreadable) and check.path in directories and not is_directory(check.path)
 
 

@@ -114,7 +114,7 @@ class Replay:
             start: where the next batch begins in the window.
             position: where that batch begins in the source.
             source: its number in the store.
-            bounds: limits of ordinary batches, besides the limits of this replay.
+            bounds: limits of ordinary batches, in addition to the limits of this replay.
         """
         store, first = self.image.store, self.image.store.numbers().stop
         is_open = self.open_transaction is not None

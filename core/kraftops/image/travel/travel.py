@@ -70,7 +70,7 @@ class Travel:
             source: as `kraftops.image.load.loading.load` takes it.
             new_image: makes an image without state.
             finish: completes a copy of each image that is returned.
-            most_bytes: of the states that are kept, besides the one that was used last.
+            most_bytes: of the states that are kept, in addition to the one that was used last.
         """
         self.names = tuple(path_texts(source))
         self._new_image = new_image
@@ -159,7 +159,7 @@ class Travel:
         raise no_log(self.names)
 
     def _tried(self, work: Callable[[], T]) -> T:
-        """Do work again where a server deletes files meanwhile."""
+        """Repeat work if a server deletes files in the meantime."""
         for attempt in count(1):
             try:
                 return work()
@@ -322,7 +322,7 @@ class LogFollower:
         A log that a change of the leader has truncated is read again from a state before that.
 
         Raises:
-            SourceError: the log cannot be read any more.
+            SourceError: the log can no longer be read.
         """
         files = self._look()
         if files == self._files:

@@ -385,7 +385,7 @@ def _with_failed_directories(
 
 
 def _with_obstacle(finding: Finding) -> Finding:
-    """Return a finding about a missing partition, with what is in the place of its directory.
+    """Return a finding about a missing partition, with what is in place of its directory.
 
     A broker that cannot make it there takes the log directory offline
     (`LogManager.createLogDirectory`, 4.3.1).

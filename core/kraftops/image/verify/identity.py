@@ -97,7 +97,7 @@ def _other_ids(
     images: Mapping[str | None, MetadataImage],
     owners: Mapping[bytes, int],
 ) -> Iterator[Mistake]:
-    """Yield the directories whose ids are of other nodes; a wrong node.id alone is none of them."""
+    """Yield the directories whose ids are of other nodes; not those of a wrong node.id alone."""
     for node in nodes:
         own = node.config.node_id
         for directory in node.directories:

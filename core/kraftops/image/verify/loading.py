@@ -191,7 +191,7 @@ def _loading_findings(
 
 
 def _assigned_first(duplicate: Duplicate, node: Node, image: MetadataImage | None) -> Duplicate:
-    """Return a partition that is there twice; that which the metadata has there is the first."""
+    """Order a partition that is there twice: the one where the metadata has it comes first."""
     path = os.path.dirname(duplicate.first.path)
     directory = {candidate.path: candidate for candidate in node.data_directories}[path]
     directory_id = directory.meta.directory_id if directory.meta else None
@@ -279,7 +279,7 @@ def _is_told(finding: Finding) -> bool:
 
 
 def _hides_start(start: Start, directory: LogDirectory) -> bool:
-    """Tell whether a checkpoint hides records that nobody deleted: an epoch begins before it.
+    """Tell whether a checkpoint hides records that were not deleted: an epoch begins before it.
 
     Retention and DeleteRecords cut the epochs with the log (`maybeIncrementLogStartOffset`).
     """

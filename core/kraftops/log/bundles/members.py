@@ -346,7 +346,7 @@ class _Stream:
             raise TornArchive(f"byte {position} of the tar archive: no header of a member")
 
     def check_rest(self, most: int) -> None:
-        """Read on to the checksum at the end, of all that was inflated; junk after it is none.
+        """Read on to the checksum at the end, of all that was inflated; junk after it is ignored.
 
         Raises:
             TornArchive: the checksum is wrong: any of the members may be.

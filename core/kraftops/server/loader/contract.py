@@ -205,7 +205,7 @@ class LoadOutcome:
     Offsets and segments are None and empty after a refusal. *files* are the names that are there
     right after the loading; those that end in `.deleted` go a minute later. *first_unstable_offset*
     is that of a transaction that is open, or ends after the last snapshot. *rebuilt* are indexes
-    and checkpoints that were rewritten, *removed* the names of before that are gone or renamed.
+    and checkpoints that were rewritten, *removed* the earlier names that are gone or renamed.
     """
 
     refusal: Refusal | None

@@ -67,7 +67,7 @@ class Disk:
         return self.files.pop(name, None) is not None
 
     def rename(self, name: str, to: str) -> bool:
-        """Rename a file, in the place of another; tell whether it existed."""
+        """Rename a file, over another if there is one; tell whether it existed."""
         moved = self.files.pop(name, None)
         if moved is None:
             return False

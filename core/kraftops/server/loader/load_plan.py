@@ -70,7 +70,7 @@ class DamagedCheckpoint:
 
     The *consequence* comes when they are loaded; see `possible_consequences`. Damage that is an
     IOException takes the directory offline (`CheckpointFileWithFailureHandler` notes it for
-    `LogDirFailureHandler`); of a number that is none there is only a line in the log, and of the
+    `LogDirFailureHandler`); a number that does not parse is only a line in the log, and of the
     high watermarks the partitions of the directory are not served.
     """
 

@@ -38,7 +38,7 @@ class MetadataLogOutcome:
     """What a start makes of the metadata log.
 
     *log* is the outcome of the loading of its segments. *snapshots* are kept, by epoch and offset.
-    Where the last of them is newer than the log, it starts again there, without segments of before:
+    Where the last of them is newer than the log, it starts again there, without earlier segments:
     *restarted_at*.
     """
 

@@ -393,7 +393,7 @@ def _fill(parts: list[Segment], segment: Segment, disk: Disk) -> None:
 
 
 def _replace(segment: Segment, parts: list[Segment], segments: Segments) -> list[int]:
-    """Rename the parts in the place of a segment (`LocalLog.replaceSegments`)."""
+    """Rename the parts in place of a segment (`LocalLog.replaceSegments`)."""
     parts = sorted(parts, key=lambda part: part.base_offset)
     was_loaded = segment.base_offset in segments
     for part in reversed(parts):

@@ -2,8 +2,8 @@
 
 A leader begins its epoch with a LeaderChangeMessage, and only after that writes other control
 records (`LeaderState.appendStartOfEpochControlRecords`, 3.9.1 to 4.3.1; so did all 570 epochs of
-real logs of these releases). A recovery elects nobody: its epoch begins with the VotersRecord. The
-mark is in every replica, until a snapshot takes the place of the segment.
+real logs of these releases). A recovery elects no leader: its epoch begins with the VotersRecord.
+The mark is in every replica, until a snapshot takes the place of the segment.
 """
 
 from collections.abc import Iterable

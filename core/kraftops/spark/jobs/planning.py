@@ -21,7 +21,7 @@ MOST_BYTES = 256 << 20  # what a lost task reads again
 _GOOD_BYTES = 64 << 20  # a task takes as long to begin as 8 MB to be read
 _TASKS_A_CORE = 4  # at most, so that the last ones do not wait long for one
 _ARCHIVE_FACTOR = 4  # how much more is in an archive than it takes, about
-_FILE_BYTES = 64 << 10  # what it costs to open a file, in bytes that could be read meanwhile
+_FILE_BYTES = 64 << 10  # what it costs to open a file, in bytes that could be read in that time
 _MOST_RANGES = 10_000  # each is named in the task, which Spark sends whole
 
 

@@ -14,7 +14,7 @@ _FIRST_PAGES = 10  # of 1,000 keys each, the most that S3 lists at once
 def waves(pages: Iterable[SourcePage]) -> Iterator[SourcePage]:
     """Yield the sources of some pages together: of ten first, and then of twice as many each time.
 
-    So jobs are few however long the listing is, and what they read does not hang on its speed.
+    So jobs are few however long the listing is, and what they read does not depend on its speed.
     """
     sources: list[Source] = []
     most, count = _FIRST_PAGES, 0

@@ -163,7 +163,7 @@ def connected(settings: Settings) -> Iterator[SparkSession]:
 
     Raises:
         UsageError: a package is missing, or a value of the configuration is refused.
-        SparkError: the server cannot be reached, or is none.
+        SparkError: the server cannot be reached, or is not a server of Spark Connect.
     """
     from pyspark.errors import PySparkException, PySparkImportError
     from pyspark.sql import SparkSession

@@ -1,6 +1,6 @@
 """Columns of a table that are not those of the row, made of what is scanned.
 
-`key` and `value` have one type whatever is read: the bytes of records that nobody has decoded, as
+`key` and `value` have one type whatever is read: the bytes of records that were not decoded, as
 those of users. What a decoder has read is JSON, in `keyJson` and `valueJson`.
 """
 

@@ -53,7 +53,7 @@ class DirectoryStream:
         self._isolations: dict[str, tuple[StreamLog, Isolation]] = {}
         """The logs with what is withheld of them, if only committed records are asked for."""
         self._batches: dict[tuple[str, Mark], Head] = {}
-        """The batches that end at marks, so that nobody looks for them again."""
+        """The batches that end at marks, so that they are not looked for again."""
 
     def close(self) -> None:
         """Do nothing: no file stays open."""

@@ -68,7 +68,7 @@ class StreamLog:
     def up_to(self, withheld: Isolation) -> StreamLog:
         """Return the log with its end at the last stable offset, if that is before its end.
 
-        Without an open transaction, objects are read by offset all the same: what is withheld of
+        Without an open transaction, objects are still read by offset: what is withheld of
         them was found out by reading.
         """
         limits = (self.high_watermark, withheld.last_stable_offset)
@@ -187,7 +187,7 @@ def _growing(path: str) -> FileName:
     """Return the name of a segment.
 
     Raises:
-        UsageError: it is none, or an archive of one.
+        UsageError: it is not a segment, or an archive of one.
     """
     file = file_name(path)
     if file is None or file.kind is not FileKind.LOG or file.archive or file.is_stdin:

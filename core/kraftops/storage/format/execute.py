@@ -21,7 +21,7 @@ from kraftops.storage.logdirs.directories import read_directories
 def format_directories(plan: FormatPlan) -> Iterator[Target]:
     """Format the directories of a plan; yield each when it is formatted.
 
-    The locks that a server would take are held meanwhile. All files are written under temporary
+    The locks that a server would take are held throughout. All files are written under temporary
     names first; meta.properties, which makes a directory a formatted one, is renamed last.
 
     Raises:

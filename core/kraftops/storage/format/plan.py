@@ -27,7 +27,7 @@ from kraftops.uuids import random_uuid
 def directories_to_mend(directories: Sequence[LogDirectory]) -> list[LogDirectory]:
     """Return the directories that hold partitions and are not formatted, where all others are sane.
 
-    The metadata directory is none of them: a voter without its log would be trusted.
+    The metadata directory is never one of them: a voter without its log would be trusted.
     """
     metadata = next(directory for directory in directories if directory.is_metadata)
     if metadata.meta is None or any(directory.problem for directory in directories):

@@ -22,7 +22,7 @@ from kraftops.storage.verify.release import Target, key_near
 def load_configs(
     kafkas: Sequence[LocalKafka], target: Target | None
 ) -> tuple[list[ServerConfig], list[Finding]]:
-    """Return the configurations, and findings about those that Kafka refuses or nobody may read.
+    """Return the configurations, and findings about those that Kafka refuses or cannot read.
 
     One that is refused is returned too, without its bad keys. Where these say who the node is or
     where it listens, it has its identity and directories alone, if they are known. One file is one
@@ -30,7 +30,7 @@ def load_configs(
     may. *target* is the release that is to run the nodes.
 
     Raises:
-        SourceError: a file does not exist, or cannot be read by anybody.
+        SourceError: a file does not exist, or no user can read it.
         UsageError: an override is not KEY=VALUE.
     """
     configs, refused, seen = [], [], set()
@@ -85,7 +85,7 @@ def _refusal(path: str, error: KraftopsError, config: ServerConfig | None) -> Fi
     if config is None:
         cure += "; its log directories were not read"
     elif isinstance(error, ConfigRefused) and VOTERS in error.keys:
-        # A controller that is none of its voters has a wrong node.id, or wrong voters.
+        # A controller that is not one of its voters has a wrong node.id, or wrong voters.
         node_id = read_log_directory(config.metadata_log_dir).node_id
         if node_id not in (None, config.node_id):
             cure = f"set node.id={node_id}, as its directory has it"

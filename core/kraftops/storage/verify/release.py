@@ -49,7 +49,7 @@ _RETIRED = {
 """Why a release no longer reads keys, or keys with a prefix, that earlier ones have."""
 
 _FREE = ("config.providers.", "listener.name.", "rlmm.config.", "rsm.config.")
-"""Prefixes of keys that anybody may name: of providers, listeners and plug-ins of tiers."""
+"""Prefixes of keys with names of the user's: of providers, listeners and plug-ins of tiers."""
 _LIKENESS = 0.92
 """That of "nodeid" and "node.id", the shortest key with a letter too few."""
 _BROKER, _CONTROLLER, _BOTH = {"broker"}, {"controller"}, {"broker", "controller"}

@@ -142,7 +142,7 @@ def fetch(connection: Connection, request: FetchRequest, deadline: Deadline) -> 
 
 
 def _cluster_id(connection: Connection) -> str | None:
-    """Ask for the id; None if it may not be seen, or nobody answers."""
+    """Ask for the id; None if it may not be seen, or without an answer."""
     try:
         return describe_cluster(connection).cluster_id
     except WireError:

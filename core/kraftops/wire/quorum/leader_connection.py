@@ -73,7 +73,7 @@ class LeaderConnection:
     def fetch(
         self, position: FetchPosition, *, max_bytes: int = MAX_BYTES, wait_ms: int = 0
     ) -> FetchResult:
-        """Read on from a position, from another node if the leader changes meanwhile.
+        """Continue reading at a position, from another node if the leader changes.
 
         Raises:
             WireError: no controller leads, or none answers, within the timeout.

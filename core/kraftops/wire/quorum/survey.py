@@ -53,7 +53,7 @@ class _Inquiry:
         self._has_leader = Event()
 
     def ask(self, address: Address, node_id: int | None) -> ControllerAnswer | None:
-        """Ask a controller who leads; None if nobody answers, or another cluster.
+        """Ask a controller who leads; None if it does not answer, or belongs to another cluster.
 
         A server that answers at all, and not this, may lead: its refusal is an answer.
         """
