@@ -15,6 +15,7 @@ const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// All decompressors must read windows of 8 MiB (RFC 8878, 3.1.1.1.2); larger ones are a question
 /// of the memory budget.
 const MOST_WINDOW_LOG: u8 = 23;
+/// The smallest window of the format, 1 KiB (RFC 8878, 3.1.1.1.2).
 const LEAST_WINDOW_LOG: u8 = 10;
 
 struct Functions {

@@ -3,6 +3,7 @@ use super::json::length;
 use super::{Field, Kind, Plan, Value};
 use crate::reader::{Malformed, ReadResult, Reader};
 
+/// The slots of a PartitionRecord, of which a fold takes the most fields (`fold/partition.rs`).
 pub const MAX_SLOTS: usize = 13;
 const ABSENT: i32 = i32::MIN;
 const NULL: i32 = -1;
