@@ -192,7 +192,6 @@ class PathsCommand(GroupedCommand, LazyGroup):
             return part.invoke(context)
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
-        """Return the usage without a subcommand."""
         return click.Command.collect_usage_pieces(self, ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -122,12 +122,12 @@ def _logged_problems(examination: Examination, image: MetadataImage) -> Iterator
 
 
 def _fenced_finding(brokers: Collection[int], severity: Severity, text: str) -> Finding:
-    """Return that brokers are fenced that were not shut down in order."""
+    """Return a finding: brokers are fenced, and were not shut down cleanly."""
     return Finding(
         "broker-down",
         severity,
         f"{named('broker', sorted(brokers))} {'is' if len(brokers) == 1 else 'are'} fenced, {text}",
-        cure="see whether it still is so: start it, or unregister it if it is gone for good",
+        cure="see whether this is still so: start it, or unregister it if it is gone for good",
         commands=("kafka-cluster describe -b HOST:PORT",),
     )
 

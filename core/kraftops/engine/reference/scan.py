@@ -104,7 +104,6 @@ class ReferenceScan:
             yield self._outcome(0, Why.MORE)
 
     def rest(self) -> Iterator[Outcome]:
-        """Yield the rows of columns that wait."""
         if self._columns and self._columns.has_rows:
             yield self._outcome(0, Why.MORE)
 

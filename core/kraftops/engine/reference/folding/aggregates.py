@@ -39,13 +39,11 @@ def _topics(state: State, ids: Sequence[bytes] | None) -> Iterable[Topic]:
 
 
 def suspects(state: State, directories: Mapping[int, Sequence[bytes]]) -> Chosen:
-    """Return the partitions in a state that no server makes."""
     ids_by_broker = {broker: frozenset(ids) for broker, ids in directories.items()}
     return choose(state, lambda partition: is_suspect(state.of_partition(partition), ids_by_broker))
 
 
 def different(state: State, other: State) -> Chosen:
-    """Return the partitions of common topics that have another state in *other*."""
     numbers_by_topic = {}
     for topic in state.topics.values():
         counterpart = other.topics.get(topic.id)
@@ -65,7 +63,6 @@ def different(state: State, other: State) -> Chosen:
 
 
 def replica_counts(state: State) -> dict[int, dict[bytes, int]]:
-    """Return the number of replicas on each broker, by broker and topic id."""
     counts_by_broker: dict[int, dict[bytes, int]] = {}
     for topic in state.topics.values():
         for partition in topic.partitions.values():
@@ -110,7 +107,6 @@ def in_directory(state: State, directory: bytes, topics: Sequence[bytes] | None)
 
 
 def directories(state: State) -> dict[bytes, dict[int, int]]:
-    """Return the number of replicas in each directory, by broker."""
     counts: Counter[tuple[bytes, int]] = Counter()
     for topic in state.topics.values():
         for partition in topic.partitions.values():
@@ -123,7 +119,6 @@ def directories(state: State) -> dict[bytes, dict[int, int]]:
 
 
 def short_of(state: State, needed: Mapping[bytes, int], usual: int) -> Chosen:
-    """Return the partitions with fewer brokers in the ISR than they need."""
     numbers_by_topic = {}
     for topic in state.topics.values():
         least = needed.get(topic.id, usual)
