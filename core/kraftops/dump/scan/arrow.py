@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 LEAST_MS, MOST_MS = -(1 << 63) // 1000 + 1, (1 << 63) // 1000
 """The range of times in ms that int64 has in microseconds."""
-_GROUP_BYTES = 8 << 20  # of memory that a row group takes before it is written
+_GROUP_BYTES = 8 << 20  # of a row group in memory: by rows alone, 8 KB of log could take gigabytes
 MERGED_ROWS, _MERGED_BYTES = 8 * MAX_ROWS, 2 << 20
 """The most rows, and bytes, of record batches that are merged."""
 GROUP_ROWS = MAX_ROWS

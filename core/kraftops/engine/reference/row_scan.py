@@ -22,7 +22,7 @@ from kraftops.query.row import COLUMNS, Row
 from kraftops.query.row_lines import lines_of
 from kraftops.records.long_text import LongText
 
-_MAX_BYTES = 8 << 20  # of columns, after which a call ends
+_MAX_BYTES = 8 << 20  # of columns, after which a call ends, as in the crate (`MAX_COLUMN_BYTES`)
 _ROW_BYTES = 200  # of the columns besides key and value, about
 
 

@@ -22,7 +22,7 @@ from kraftops.image.travel.search import ANY, LogChange, Wanted, changes_after, 
 from kraftops.uris import Paths, path_texts
 
 MOST_BYTES = 256 << 20
-"""The bytes of the states that are kept, by the sizes of their folds."""
+"""The bytes of the states that are kept, by their folds' sizes: as the default of --max-memory."""
 T = TypeVar("T")
 _LaneKey = tuple[SourceFile, tuple[Finding, ...]]
 

@@ -21,7 +21,7 @@ from kraftops.spark.session.job_progress import Show
 from kraftops.spark.session.session import Session
 
 MOST_ROWS = 10_000
-"""Limit of rows of damage a split; further ones are only counted."""
+"""Limit of rows of damage a split, all of which go to the driver; further ones are only counted."""
 
 
 class Checked(NamedTuple):
