@@ -18,7 +18,7 @@ from kraftops_terminal.live import Subject
 from kraftops_terminal.tables import Table, table_of
 
 SPAN = 3_600_000
-"""ms before the moment that is shown, of which changes are told: an incident fits into an hour."""
+"""ms before the moment shown whose changes are listed: an incident fits into an hour."""
 CONDITIONS = {"problems": f"state != '{HEALTHY}'", "operations": "reassigning"}
 """The conditions of the partitions of pages."""
 _MOST_PARTITIONS, _MOST_CHANGES = 500, 200  # rows that a person scrolls through
@@ -81,7 +81,7 @@ def change_parts(
 ) -> Iterator[str | Table]:
     """Yield the chosen changes of a log in the hour before *now*, in ms, the newest first.
 
-    *last* is the offset after which nothing is told.
+    *last* is the offset after which nothing is reported.
 
     Raises:
         KraftopsError: it cannot be read.

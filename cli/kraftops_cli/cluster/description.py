@@ -242,7 +242,7 @@ class KeptAnswers:
         self.facts = KeptFacts()
 
     def skip(self, part: str, error: AnswerError) -> None:
-        """Tell of a part that is not permitted, unless that is told."""
+        """Tell of a part that is not permitted, unless that is reported."""
         if part not in self._skipped_parts:
             self._skipped_parts.add(part)
             self._skipped(part, error)

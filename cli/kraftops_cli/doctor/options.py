@@ -62,7 +62,7 @@ class ExaminedOptions:
     ) -> AbstractContextManager[list[LogSource]]:
         """Return the log directories that are named, also those in archives, as a context.
 
-        What cannot be read of an archive is told, and added to *skipped*.
+        What cannot be read of an archive is reported, and added to *skipped*.
 
         Raises:
             RecoveryRefused: an archive cannot be read, or none has a log directory.

@@ -78,7 +78,7 @@ def _without_passwords(text: str) -> str:
 def conclude(terminal: Terminal, failure: Failure) -> int:
     """End with a failure that people have read already; return the exit code.
 
-    With `--format json`, it is told in the answer, or in an object after the rows of a dump:
+    With `--format json`, it is reported in the answer, or in an object after the rows of a dump:
     `error`, `message`, `hint`, and what is known. There is no field `file`, which rows have.
     """
     assert "file" not in failure.known

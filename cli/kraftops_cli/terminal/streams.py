@@ -102,7 +102,7 @@ class Terminal:
     def answer(self, command: str, fields: Mapping[str, object]) -> None:
         """Add *fields* to the one JSON object that answers *command*.
 
-        It is written when the command ends: a failure until then is told in the same object.
+        It is written when the command ends: a failure until then is reported in the same object.
         """
         self._answer |= {"command": command, **fields}
 

@@ -176,7 +176,7 @@ def _stopped(examination: Examination) -> str | None:
 
 
 def _without_ends(examination: Examination) -> str | None:
-    """Return which brokers have copies that cannot be compared; damaged archives are told."""
+    """Return which brokers have copies that cannot be compared; damaged archives are reported."""
     ids = [
         node.config.node_id
         for node in examination.nodes

@@ -19,7 +19,7 @@ from kraftops.image.verify.beside import MISSING_PARTITION, without_contradictio
 from kraftops.image.verify.directories import NO_TOPIC_ID
 
 _EVIDENCE = 5
-"""Places of a finding and effects that are told; the number has all."""
+"""Places of a finding and effects that are listed; the number counts all."""
 _LOADING = frozenset({"start-refused", "bad-checkpoint", "partition-twice"})
 _LOST_METADATA = frozenset({"metadata-log-lost", "metadata-lost", "damage"})
 _CAUSES: Mapping[str, frozenset[str]] = {
@@ -165,7 +165,7 @@ def _by_partition(findings: Iterable[Finding]) -> Iterator[Finding]:
         by_cause: dict[object, list[Finding]] = defaultdict(list)
         for finding in of_partition:
             node = finding.place.node
-            # What a refused copy alone has is told with the refusal.
+            # What a refused copy alone has is reported with the refusal.
             is_of_refused = finding.code == "records-cut" and finding.place.file is not None
             cause = finding.place.file if is_of_refused else cures.get(node, node)
             by_cause[None if is_one else cause].append(finding)

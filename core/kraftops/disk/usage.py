@@ -200,7 +200,7 @@ def read_usage(path: str, now: int | None = None) -> DirectoryUsage:
 
 
 def told_usage(broker: int, directory: ToldDirectory) -> DirectoryUsage:
-    """Return what a broker tells of a log directory (DescribeLogDirs)."""
+    """Return what a broker says about a log directory (DescribeLogDirs)."""
     replicas = [
         Replica(broker, directory.path, *partition, kind, Space.told_by_broker(replica.size))
         for kind, told in (

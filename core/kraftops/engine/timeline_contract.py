@@ -46,7 +46,7 @@ class TimelineRequest(NamedTuple):
     """The request for a timeline from *since* on, in at most so many *buckets*.
 
     The latest *kept* changes of each table are kept. Times before *earliest* and after *latest* are
-    impossible. The *worst* partitions and topics are told.
+    impossible. The *worst* partitions and topics are reported.
     """
 
     since: int

@@ -100,7 +100,7 @@ def changes(
 
     Args:
         source: a directory, a snapshot or segments of a metadata log.
-        since: a datetime, ms since the epoch, or a text as of `--since`; without it, from the
+        since: a datetime, ms since the epoch, or a text as for `--since`; without it, from the
             oldest state that the log has.
         until: without it, to the end of the log.
 
@@ -115,7 +115,7 @@ def changes(
 def incidents(
     source: Paths, *, since: Time | None = None, until: Time | None = None
 ) -> Results[Incident]:
-    """Return what happened in a cluster, by cause; arguments and errors as of `changes`."""
+    """Return what happened in a cluster, by cause; arguments and errors as for `changes`."""
     from kraftops.timeline.answer import INCIDENT, incident_text
     from kraftops.timeline.incidents import incidents_of
 

@@ -64,7 +64,7 @@ def _last_of_chain(block: bytes, index: int, begin: int, near: int) -> Head | No
 
 
 def cut_by_size(log: LogFile, target_bytes: int, stop: int | None = None) -> list[ByteRange]:
-    """Return ranges as of `cut_log`, and read little; where no batch is proven, none begins.
+    """Return ranges like `cut_log`, and read little; where no batch is proven, none begins.
 
     Raises:
         SourceError: the file cannot be read.

@@ -76,7 +76,7 @@ def cut_log(
 def cut_by_index(
     log: LogFile, entries: Iterable[OffsetEntry], target_bytes: int, stop: int | None = None
 ) -> list[ByteRange] | None:
-    """Return ranges as of `cut_log`, cut at entries of the offset index; None if they do not fit.
+    """Return ranges like `cut_log`, cut at entries of the offset index; None if they do not fit.
 
     Only the header at each cut is read: a batch must be there whose offsets are those that Kafka
     indexes (`LogSegment.append`: an entry has the position of a batch, and the last offset of what

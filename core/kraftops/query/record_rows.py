@@ -48,7 +48,7 @@ class RowHead(NamedTuple):
 
 
 def row_head(origin: Origin, position: int, header: Header, *, is_valid: bool) -> RowHead:
-    """Return the common fields of the rows of a batch; *is_valid* tells of its checksum."""
+    """Return the common fields of a batch's rows; *is_valid* says whether its checksum is right."""
     attributes = header.attributes
     codec = attributes & v2.CODEC_MASK
     return RowHead(

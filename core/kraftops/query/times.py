@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from datetime import date  # a datetime is one
 
 Time: TypeAlias = "date | int | str"
-"""A time; a number is in ms since the epoch, a text as of `--since`."""
+"""A time; a number is in ms since the epoch, a text as for `--since`."""
 _UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 _EARLIEST = -(1 << 63)
 _TIME_OF_DAY = re.compile(

@@ -1,4 +1,4 @@
-"""Events of a change that takes many steps, as they are told to a caller."""
+"""Events of a change that takes many steps, as they are reported to a caller."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

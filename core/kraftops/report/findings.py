@@ -34,7 +34,7 @@ _LARGEST_CHECKED = 256 << 20
 """Bytes of a damaged log that is read again, for what a start makes of it: a second of work."""
 
 _WITH_TRANSACTIONS = (USER, "transaction")
-"""Decoders of logs that tell of transactions."""
+"""Decoders of logs that mention transactions."""
 
 
 class _Level(NamedTuple):
@@ -170,7 +170,7 @@ def log_findings(
 
     The *window* ends with the last time of all logs. What is checked has the *budget*.
 
-    The replay of a metadata log has told of the files *damaged*.
+    The replay of a metadata log has reported the files *damaged*.
     """
     since, until = window
     logs = list(logs)

@@ -72,7 +72,7 @@ def incident_at(
     """Return an incident by its number from 1 on, and its span with a minute around it.
 
     Raises:
-        UsageError: the log does not tell of so many.
+        UsageError: the log does not have so many.
         KraftopsError: it cannot be read.
     """
     incidents = _incidents(names, span, budget)

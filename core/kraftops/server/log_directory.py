@@ -231,7 +231,7 @@ class LogDirectory:
 
     @cached_property
     def has_tier(self) -> bool:
-        """Whether any file tells of a tier; copies often lack the index cache, or it is empty."""
+        """Whether any file mentions a tier; copies often lack the index cache, or it is empty."""
         has_cache = is_directory(os.path.join(self.path, load_plan.REMOTE_INDEXES))
         if has_cache or 0 in self.plan.offsets.get(load_plan.LOG_START, {}).values():
             return True

@@ -65,7 +65,7 @@ def is_cut_short(files: PartitionFiles, segment: SegmentFiles) -> bool:
         with files.open(index) as file:
             return OffsetIndex(file, segment.base_offset).last().position >= size
     except KraftopsError:
-        return False  # the loading tells of an index without a whole entry
+        return False  # the loading reports an index without a whole entry
 
 
 def segment_end(files: PartitionFiles, segment: SegmentFiles) -> int:

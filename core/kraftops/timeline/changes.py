@@ -175,7 +175,7 @@ _OF_INCIDENTS = [
 class _Listener:
     """Makes changes of the events of a replay.
 
-    Records of a batch are told together: a controller writes the fencing of a broker and what
+    Records of a batch are reported together: a controller writes the fencing of a broker and what
     becomes of its partitions in one batch, in any order (`ReplicationControlManager`).
     """
 

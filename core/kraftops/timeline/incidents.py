@@ -206,7 +206,7 @@ class _Tracker:
             if tracked.end is not None and tracked.end < change.time:
                 continue
             if tracked.missing_of(key) or not touched.isdisjoint(tracked.brokers):
-                tracked.end = None  # what a lost directory does comes in the batch that tells of it
+                tracked.end = None  # what a lost directory does comes in the batch that reports it
                 tracked.take(change)
                 self._note_config(tracked, change)
                 tracked.settle(change.time)

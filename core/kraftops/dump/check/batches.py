@@ -40,7 +40,7 @@ class LogBatches:
             end = position + index - start
             yield from batches
             before = [*before, *(batch.last_offset for batch in batches[-2:])][-2:]
-        self._scan.meter.is_spent = False  # it is told with the batch that was too much
+        self._scan.meter.is_spent = False  # it is reported with the batch that was too much
         if end < self._log.size:
             for part in salvaged(self._log, end, meter=self._meter, before=before):
                 yield part if isinstance(part, Gap) else self._seen(part)
@@ -50,7 +50,7 @@ class LogBatches:
         if not meter.is_spent:
             for seen_batch in self._scan.engine.look(batch.data, 0, batch.position)[1]:
                 return seen_batch
-            meter.is_spent = False  # a look does not tell of it
+            meter.is_spent = False  # a look does not report it
             for outcome in self._scan.batch(batch):
                 self.notes += outcome.notes
         return seen(batch, self._meter)

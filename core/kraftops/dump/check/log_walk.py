@@ -401,7 +401,7 @@ class LogWalk:
         assert self._hole
         hole, self._hole = self._hole, None
         if self._recovery.removes(hole.path, hole.position):
-            # The start itself is told of with what it removes.
+            # The start itself is reported with what it removes.
             self._findings.add("bad-batch", hole.path, hole.reason, Severity.NOTE, hole.position)
         elif following > (first := max(hole.first, self._least_lost)):
             loss = Loss(first, following - 1, hole.size)

@@ -146,7 +146,7 @@ class TierCheck:
             others = [other.span for other in there if other != segment]
             others += self._local_spans()
             lost = (segment.start if end is None else end, segment.end)
-            if end is None:  # the damage is told already
+            if end is None:  # the damage is already reported
                 self._findings.add("remote-differs", path, reason)
             else:
                 self._lose("remote-differs", path, reason, lost, others)

@@ -69,7 +69,7 @@ UNKNOWN_TOPICS = Topics(is_known=False, configs={}, defaults={}, ids={}, names=(
 
 
 def read_topics(folders: Iterable[str], budget: Budget) -> Topics:
-    """Return what the metadata logs in some directories say; damage in them is told elsewhere."""
+    """Return what the metadata logs in some directories say; their damage is reported elsewhere."""
     configs: dict[str, dict[str, str]] = {}
     defaults: dict[str, str] = {}
     ids: dict[str, list[str]] = {}

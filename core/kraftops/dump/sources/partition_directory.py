@@ -24,7 +24,7 @@ from kraftops.log.reader import EndReason
 from kraftops.log.streams import open_log
 
 MANIFEST = ".rsm-manifest"
-"""End of the name of what Aiven's plugin tells of a segment."""
+"""End of the name of what Aiven's plugin says about a segment."""
 _MOST_MANIFEST_BYTES = 16 << 20  # a manifest has some bytes for each chunk of a segment, of 4 MiB
 _SNAPSHOT_FOOTER = 4  # the type of the control record that a snapshot ends with
 

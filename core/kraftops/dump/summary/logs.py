@@ -130,7 +130,7 @@ def add_summary(summaries: dict[Log, Summary], log: Log, summary: Summary) -> No
 def fields_of(
     summaries: Mapping[Log, Summary | Fields], *, are_rows: bool = False
 ) -> dict[Log, Fields]:
-    """Return the fields of each log, or the `row` without details, with what logs tell of others.
+    """Return the fields of each log, or the `row` without details, with what logs say about others.
 
     Of a plain log, its row is given.
     Open transactions have their ids by the log of transactional ids; committed offsets have the end

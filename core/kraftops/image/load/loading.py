@@ -41,7 +41,7 @@ def load(
             segments after it are read, or bootstrap.checkpoint if it is the only file.
         at_offset: show the state after the record of this offset.
         at_time: show the state before the first record later than this: a datetime, ms since the
-            epoch, or a text as of `--at-time`.
+            epoch, or a text as for `--at-time`.
         new_image: makes an image without state: of a dialect, with the budget of the reading.
         progress: is called with the number of bytes read.
 
@@ -64,7 +64,7 @@ def load(
 
 
 def load_node_log(source: str) -> MetadataImage:
-    """Return the state in the metadata log on the disk of a node; errors as of `load`."""
+    """Return the state in the metadata log on the disk of a node; errors as for `load`."""
     return load(source, new_image=partial(MetadataImage, budget=LEAST))
 
 

@@ -84,7 +84,7 @@ def reach(names: Iterable[str]) -> tuple[int, int]:
 def newest_time_in(sources: Iterable[Source], now: int) -> int | None:
     """Return the newest time of the logs that sources are files of, as `newest_time`.
 
-    Standard input is read only once, and of object stores one log at most: hence none is read here.
+    Standard input is read only once, and of object stores one log at most; so none is read here.
     """
     logs: dict[int, list[str]] = {}
     for source in sources:

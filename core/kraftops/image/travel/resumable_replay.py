@@ -125,7 +125,7 @@ class ResumableReplay:
     def cut(self, files: Sequence[SourceFile], limits: Limits, batch: Batch) -> ResumableReplay:
         """Return the state with the records of the next batch that are within limits.
 
-        A reading cannot go on from it. Where none of them counts, and the batch tells of nothing
+        A reading cannot go on from it. Where none of them counts, and the batch says nothing
         else, it is this state.
         """
         if self._adds_nothing(batch, limits):

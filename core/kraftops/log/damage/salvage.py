@@ -80,7 +80,7 @@ def salvaged(
     """Yield the whole batches of a log from byte *start* to byte *stop*, and the gaps among them.
 
     They follow each other without a hole, up to zeros at the end, if there are any. Batches are
-    as of `LogReader`, with right checksums. *start* should be the first byte of a batch. A batch
+    as from `LogReader`, with right checksums. *start* should be the first byte of a batch. A batch
     that is only partly in the range is a gap: read a damaged file as one range. *meter* counts what
     batches of the log inflate to. *before* are the last offsets of the last two batches before
     *start*, as far as these were read.

@@ -65,7 +65,7 @@ def _advised(
     if source.broker == node:
         cure = cure._replace(text=f"leave it where it is, no given copy has more: {cure.text}")
     if is_missing:
-        # Without its disk the other copies alone are told with their commands.
+        # Without its disk, only the other copies are listed, with their commands.
         text = cure.text.replace(NO_ORDER, WHILE_STOPPED)
         cure = Cure(f"{PUT_BACK}; otherwise, {text}", cure.commands if node in brokers else ())
     return replace(finding, cure=cure.text, commands=cure.commands)

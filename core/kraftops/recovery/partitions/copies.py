@@ -1,4 +1,4 @@
-"""A copy of a partition on a broker's disk, and where two copies part.
+"""A copy of a partition on a broker's disk, and where two copies diverge.
 
 The rules are those of Kafka's `LeaderEpochFileCache` and of the truncation of a follower
 (`AbstractFetcherThread.getOffsetTruncationState`, KIP-279).

@@ -128,7 +128,7 @@ class Settings:
         return core_count() if local[1] == "*" else int(local[1])
 
     def all_conf(self) -> dict[str, str]:
-        """Return what Spark is told: the user's values, and ours where they give none.
+        """Return Spark's configuration: the user's values, and ours where they give none.
 
         Those of the site it reads itself, but they would lose against ours.
         """

@@ -118,7 +118,7 @@ class SourceOptions:
         return [*self.labelled, *self.expanded(self.names, from_start=self.from_start)]
 
     def expanded(self, names: Iterable[str], *, from_start: bool) -> list[Source]:
-        """Return the files that some of the names stand for; errors as of `sources`."""
+        """Return the files that some of the names stand for; errors as for `sources`."""
         if self.is_recursive:
             names = map(_at_any_depth, names)
         pattern = self.file_pattern

@@ -107,7 +107,7 @@ def _say(text: str) -> None:
 
 
 def table_sources(options: SourceOptions) -> Sequence[Source]:
-    """Return the sources of a table: of each partition one copy, or all; errors as of `sources`."""
+    """Return a table's sources: one copy of each partition, or all; errors as for `sources`."""
     sources = options.sources()
     if options.has_all_replicas:
         return sources

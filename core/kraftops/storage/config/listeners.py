@@ -103,7 +103,7 @@ def _check_ports(listeners: Iterable[Listener], listed: str) -> None:
     for listener in listeners:
         if listener.port:
             by_port.setdefault(listener.port, []).append(listener.host)
-    # Java's grouping puts a new port before the others of its bucket: hence `reversed`.
+    # Java's grouping puts a new port before the others of its bucket, hence `reversed`.
     for port in map_order(reversed(by_port), lambda port: port & 0xFFFFFFFF, capacity=16):
         hosts = by_port[port]
         if len(hosts) == 1:

@@ -88,7 +88,7 @@ def _looked_up(
         for name, path, key in re.findall(_PLACEHOLDER, originals[original]):
             requests.setdefault(name, {}).setdefault(path, {}).setdefault(key, original)
     values_by_provider = {}
-    # `computeIfAbsent` puts a new entry before the others of its bucket: hence `reversed`.
+    # `computeIfAbsent` puts a new entry before the others of its bucket, hence `reversed`.
     for name in map_order(reversed(requests), string_hash, capacity=16):
         if name not in providers:
             continue

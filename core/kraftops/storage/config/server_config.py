@@ -140,7 +140,7 @@ def load_config(
 
 
 def keys_in(path: str, overrides: Sequence[str]) -> list[str]:
-    """Return the keys of a configuration. Errors as of `load_config`."""
+    """Return the keys of a configuration. Errors as for `load_config`."""
     return [*_read(path, overrides)]
 
 
@@ -149,7 +149,7 @@ def disks_config(
 ) -> ServerConfig | None:
     """Return the identity and the directories in a configuration that is refused for other keys.
 
-    None if they have no valid values. Errors as of `load_config`.
+    None if they have no valid values. Errors as for `load_config`.
     """
     with suppress(ConfigRefused):
         originals, foreign = resolve_placeholders(_texts(_read(path, overrides)), environment)

@@ -119,7 +119,7 @@ def _content(directory: LogDirectory) -> dict[str, str]:
 
 
 class Conflict(NamedTuple):
-    """What speaks against a new node id; *is_proof* that the directory is of the old one."""
+    """Evidence against a new node id; *is_proof* that the directory is of the old one."""
 
     message: str
     hint: str

@@ -1,4 +1,4 @@
-"""Checks for two quorums of one cluster: histories that part, of which one was recovered.
+"""Checks for two quorums of one cluster: histories that diverge, of which one was recovered.
 
 Epochs alone do not tell it: two recoveries, and the leaders after them, can count the same epochs.
 So the batches are compared, where voters or beginnings of epochs differ.
