@@ -252,7 +252,7 @@ def _confirm(terminal: Terminal, plan: RecoveryPlan, *, is_confirmed: bool) -> N
         terminal,
         plan.lost_ids,
         "If most of the old voters ever start with their old disks, there are two clusters with "
-        "one id.",
+        "the same id.",
         "Type the ids of the voters, to confirm that their disks are wiped first",
     ):
         expected = ",".join(map(str, plan.lost_ids)) or "yes"

@@ -34,7 +34,7 @@ _SPACE = (
     number("segments?", "segments in use", numeral="amount",
            column=("SEGMENTS", 7), get="space.segments"),
     _bytes("writtenBytesPerDay?", "growth.written",
-           "what came on the last day, by the times of segments", "WRITTEN/DAY", 3),
+           "what was written on the last day, by the times of segments", "WRITTEN/DAY", 3),
     _bytes("growthBytesPerDay?", "growth.net",
            "what remains of that after retention", "GROWTH/DAY", 1),
 )  # fmt: skip

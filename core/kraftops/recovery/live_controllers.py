@@ -135,7 +135,7 @@ def live_findings(answers: Sequence[ControllerAnswer] | None) -> Iterator[Findin
             Severity.NOTE,
             "no other controller was asked whether it leads this cluster",
             cure="make sure that none runs, or leave --offline out",
-            consequence="with two leaders there are two clusters with one id",
+            consequence="with two leaders there are two clusters with the same id",
         )
     for answer in answers or ():
         name = "a controller" if answer.node_id is None else f"voter {answer.node_id}"

@@ -243,7 +243,7 @@ def common_end(log: LogCopy, chosen: LogCopy, *, is_named: bool) -> int:
             return 0
         raise RecoveryRefused(
             "other-log",
-            f"{log.name} and {chosen.name} differ in their first batch: they are of two clusters"
+            f"{log.name} and {chosen.name} differ in their first batch: they belong to two clusters"
             + (", or of two histories of one" if is_one_cluster else ""),
             "give the logs of one cluster"
             + (", or name the one that goes on: --choose" if is_one_cluster else ""),

@@ -298,7 +298,7 @@ def node_copies(names: Sequence[str], on_skipped: OnSkipped) -> Iterator[list[No
             if ids.count(node_id) > 1:
                 raise RecoveryRefused(
                     "several-logs",
-                    f"two copies are of node {node_id}",
+                    f"two copies belong to node {node_id}",
                     "give one copy of each node",
                 )
         yield copies

@@ -164,7 +164,7 @@ def second_recovery(recovered: LogCopy, chosen: LogCopy) -> RecoveryRefused:
         "already-recovered",
         f"{recovered.name} was recovered at offset {recovered.recovered.offset}, to the voters "
         f"{', '.join(map(str, recovered.recovered.voters))}{base}: recovered to others too, there "
-        "would be two clusters with one id",
+        "would be two clusters with the same id",
         "start those voters, and let this node join them: kafka-cluster controllers add. "
         f"Only if they are lost for good: --choose {quoting.quote(chosen.name)}",
     )

@@ -937,7 +937,7 @@ class TestRecoveredBefore:
         refused = refusal(node, "--voters", "self", f"--from={other}")
 
         assert refused["error"] == "already-recovered"
-        assert "there would be two clusters with one id" in refused["message"]
+        assert "there would be two clusters with the same id" in refused["message"]
         assert log_files(node) == before
         found = recovery_data(node, "--voters", "self", f"--from={other}", "--choose=meta")
         assert found["lostVoters"] == [2, 3]
