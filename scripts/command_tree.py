@@ -19,7 +19,7 @@ from kraftops_cli.metadata_shell.command import metadata_shell
 from kraftops_cli.root import root
 from kraftops_cli.syntax.command import PathsCommand, ToolGroup
 from kraftops_cli.syntax.common_options import COMMON_OPTIONS
-from kraftops_cli.syntax.renamed import RenamedOption
+from kraftops_cli.syntax.option_fields import RenamedOption
 from kraftops_shell.grammar import command as shell
 from kraftops_shell.grammar.command import Command, Flag
 from kraftops_shell.grammar.registry import commands

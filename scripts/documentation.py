@@ -21,7 +21,7 @@ GENERATED = {
     "core/kraftops/findings/catalogue.toml": "reference/codes/index.md",
     "core/kraftops/json_schemas": "reference/schemas.md",
     "core/kraftops/arrow_schemas": "reference/columns.md",
-    "core/kraftops/wire/config/client_keys.py": "reference/clients.md",
+    "core/kraftops/wire/config/client_properties.py": "reference/clients.md",
     "cli/kraftops_cli/syntax/chapters.py": "reference/exit-codes.md",
     "shell/kraftops_shell/grammar/registry.py": "reference/shell.md",
     "core/kraftops/__init__.pyi": "reference/library.md",

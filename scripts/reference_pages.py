@@ -14,7 +14,7 @@ from command_tree import REPOSITORY, Tool, names, programs, summary
 from generate import answer_of, found_by
 from kraftops.checkup.codes import INCIDENT, CodePage
 from kraftops.checkup.codes import pages as code_pages
-from kraftops.wire.config.client_keys import HONOURED, SECURITY
+from kraftops.wire.config.client_properties import HONOURED, SECURITY
 from kraftops_cli.root import root
 from kraftops_cli.syntax.chapters import EXIT_CODES
 from kraftops_cli.syntax.command import paragraphs

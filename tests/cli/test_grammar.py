@@ -9,7 +9,7 @@ import pytest
 
 from kraftops_cli.root import root
 from kraftops_cli.syntax.common_options import COMMON_OPTIONS
-from kraftops_cli.syntax.renamed import RenamedOption
+from kraftops_cli.syntax.option_fields import RenamedOption
 from tests.helpers.logs.log_directories import REAL
 from tests.helpers.tools.console import DUMP_LOG, KRAFTOPS, run_here
 

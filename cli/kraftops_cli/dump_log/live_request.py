@@ -9,7 +9,7 @@ from kraftops.records.dialects import KAFKA_DIALECT
 from kraftops.records.internal_topics import INTERNAL_TOPICS, METADATA
 from kraftops_cli.dump_log.options import DumpOptions
 from kraftops_cli.live.options import LIVE
-from kraftops_cli.syntax.given import given_options
+from kraftops_cli.syntax.option_fields import given_options
 
 _FILE_PARAMETERS = (
     *("files", "jobs", "salvage", "from_start", "spark"),

@@ -37,7 +37,7 @@ from kraftops_cli.dump_log.run import run_dump
 from kraftops_cli.dump_log.topics import looked_up
 from kraftops_cli.spark.options import SparkRequest, spark_request
 from kraftops_cli.syntax.errors import BadArguments
-from kraftops_cli.syntax.given import given_options
+from kraftops_cli.syntax.option_fields import given_options
 from kraftops_cli.terminal.failure import code_with_skipped
 from kraftops_cli.terminal.streams import Terminal
 

@@ -23,8 +23,7 @@ from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.chapters import SPARK, environment, manual
 from kraftops_cli.syntax.command import GroupedCommand
 from kraftops_cli.syntax.errors import BadArguments
-from kraftops_cli.syntax.given import given_options
-from kraftops_cli.syntax.option_fields import argument, flag, option
+from kraftops_cli.syntax.option_fields import argument, flag, given_options, option
 from kraftops_cli.terminal.failure import code_with_skipped
 from kraftops_cli.terminal.streams import Terminal
 

@@ -12,8 +12,7 @@ import click
 
 from kraftops.errors import UsageError
 from kraftops.uris import is_remote
-from kraftops_cli.syntax.given import given_options
-from kraftops_cli.syntax.option_fields import flag, names_of, option
+from kraftops_cli.syntax.option_fields import flag, given_options, names_of, option
 
 if TYPE_CHECKING:
     from kraftops.spark.session.session import Session

@@ -12,7 +12,7 @@ import click
 from kraftops_cli.syntax.common_options import COMMON_NAMES
 from kraftops_cli.syntax.errors import BadArguments, UnknownCommand
 from kraftops_cli.syntax.nearest import nearest, unknown_option
-from kraftops_cli.syntax.renamed import RenamedOption
+from kraftops_cli.syntax.option_fields import RenamedOption
 from kraftops_cli.terminal.streams import Terminal
 
 _FILE = re.compile(r"@(.+)", re.DOTALL)

@@ -13,8 +13,7 @@ from kraftops_cli.syntax.chapters import manual
 from kraftops_cli.syntax.common_options import COMMON_OPTIONS, COMMON_TITLE, VERSION_OPTION
 from kraftops_cli.syntax.help_text import ToolContext, write_examples
 from kraftops_cli.syntax.lazy_group import LazyGroup
-from kraftops_cli.syntax.option_fields import parameters
-from kraftops_cli.syntax.renamed import RenamedOption
+from kraftops_cli.syntax.option_fields import RenamedOption, parameters
 from kraftops_cli.terminal.streams import Terminal
 
 F = TypeVar("F", bound=Callable[..., object])

@@ -1,12 +1,11 @@
-"""Options and arguments of a command as fields of the dataclass that takes their values."""
+"""Options of a command as fields of the dataclass that takes their values; which ones are given."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, fields, is_dataclass
 from typing import Any
 
 import click
-
-from kraftops_cli.syntax.renamed import RenamedOption
+from click.core import ParameterSource
 
 _PARAMETER = "parameter"
 
@@ -59,3 +58,36 @@ def parameters(options: object, *names: str) -> list[click.Parameter]:
         for option_field in fields(options)
         if _PARAMETER in option_field.metadata and (not names or option_field.name in names)
     ]
+
+
+class RenamedOption(click.Option):
+    """An option with *former* names, which go on working for a release, and are not shown."""
+
+    def __init__(
+        self, declarations: Sequence[str], *, former: Sequence[str], **kwargs: Any
+    ) -> None:
+        super().__init__([*declarations, *former], **kwargs)
+        self.former = tuple(former)
+
+    @property
+    def present(self) -> list[str]:
+        return [name for name in self.opts if name not in self.former]
+
+    def get_error_hint(self, ctx: click.Context | None) -> str:  # noqa: ARG002 - Click passes it
+        return " / ".join(f"'{name}'" for name in self.present)
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        names, self.opts = self.opts, self.present
+        try:
+            return super().get_help_record(ctx)
+        finally:
+            self.opts = names
+
+
+def given_options(ctx: click.Context) -> dict[str, str]:
+    return {
+        str(param.name): param.opts[0]
+        for param in ctx.command.params
+        if isinstance(param, click.Option)
+        and ctx.get_parameter_source(str(param.name)) is ParameterSource.COMMANDLINE
+    }

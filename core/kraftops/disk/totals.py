@@ -5,8 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from kraftops.disk.growth import Growth
-from kraftops.disk.usage import DirectoryUsage, Replica, Space, sum_of
+from kraftops.disk.usage import DirectoryUsage, Growth, Replica, Space, sum_of
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,7 @@ from kraftops_shell.repl.beginning import begin
 from kraftops_shell.repl.repl import LineReader, PlainLineReader
 from kraftops_shell.run import run_line
 from kraftops_shell.session.console import Console
-from kraftops_shell.session.expansion import expanded
-from kraftops_shell.session.history import KAFKAS_LIMIT, History
+from kraftops_shell.session.history import KAFKAS_LIMIT, History, expanded
 from kraftops_shell.session.session import Session
 
 _PROMPT = ">> "

@@ -37,8 +37,7 @@ from kraftops_cli.cluster.moving.access import (
 from kraftops_cli.cluster.moving.operations_output import print_steered, show_operations
 from kraftops_cli.cluster.moving.plans import BROKER, PLAN, shown_plan
 from kraftops_cli.cluster.options import PlanOptions, ids_option, refuse_together
-from kraftops_cli.syntax.given import given_options
-from kraftops_cli.syntax.option_fields import argument, flag
+from kraftops_cli.syntax.option_fields import argument, flag, given_options
 from kraftops_terminal.escaping import escaped
 
 _OF_MOVES = {"batch", "throttle", "stall_timeout"}

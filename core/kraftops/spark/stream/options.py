@@ -18,8 +18,13 @@ from kraftops.spark.source.options import (
 )
 from kraftops.spark.source.partition_offsets import EARLIEST, Starts, partition_offsets
 from kraftops.spark.source.table_columns import TRANSACTION_STATE
-from kraftops.wire.config.client_keys import HONOURED, PASSED_OVER, SECURITY
-from kraftops.wire.config.client_properties import ClientProperties, read_properties
+from kraftops.wire.config.client_properties import (
+    HONOURED,
+    PASSED_OVER,
+    SECURITY,
+    ClientProperties,
+    read_properties,
+)
 from kraftops.wire.config.client_settings import client_settings, load_settings
 from kraftops.wire.net.addresses import parse_bootstrap
 from kraftops.wire.rpc.endpoints import Endpoints

@@ -6,8 +6,14 @@ from dataclasses import replace
 
 from kraftops.errors import DecodeError
 from kraftops.java.properties import Property
-from kraftops.wire.config.client_keys import HONOURED, INTS, PASSED_OVER, SECURITY
-from kraftops.wire.config.client_properties import ClientProperties, read_properties
+from kraftops.wire.config.client_properties import (
+    HONOURED,
+    INTS,
+    PASSED_OVER,
+    SECURITY,
+    ClientProperties,
+    read_properties,
+)
 from kraftops.wire.config.jaas import Login, parse_login
 from kraftops.wire.config.settings import CONNECT_TIMEOUT, TIMEOUT, Sasl, Settings, Store, Tls
 

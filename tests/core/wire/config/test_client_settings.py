@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.wire.config.client_keys import HONOURED, PASSED_OVER, SECURITY
-from tests.helpers.wire.client_files import LOGIN, SECRET, loaded, refusal
+from kraftops.errors import ConfigError
+from kraftops.wire.config.client_properties import HONOURED, PASSED_OVER, SECURITY
+from tests.helpers.wire.client_files import LOGIN, PLAIN, SCRAM, SECRET, loaded, refusal
 
 
 def test_empty_file_means_defaults(tmp_path: Path) -> None:
@@ -80,3 +81,64 @@ def test_secrets_are_in_no_repr(tmp_path: Path) -> None:
     assert settings.sasl.login.options["password"] == SECRET
     assert settings.tls is not None
     assert settings.tls.checks_host
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN", "sasl.jaas.config is missing"),
+        ("security.protocol=SASL_SSL\nsasl.mechanism=CRAM-MD5", "sasl.mechanism CRAM-MD5 cannot be honoured here"),
+        (f"security.protocol=SASL_SSL\nsasl.mechanism=SCRAM-SHA-256\n{LOGIN}", "names PlainLoginModule, which is not for the mechanism SCRAM-SHA-256"),
+        (f"security.protocol=SASL_SSL\nsasl.mechanism=PLAIN\nsasl.jaas.config={PLAIN} required password={SECRET}", "sasl.jaas.config: it does not end in a semicolon"),
+        (f"security.protocol=SASL_SSL\nsasl.mechanism=PLAIN\nsasl.jaas.config={PLAIN} required password={SECRET};", "sasl.jaas.config has no username"),
+        (f"security.protocol=SASL_SSL\nsasl.mechanism=SCRAM-SHA-512\nsasl.jaas.config={SCRAM} required username=u password={SECRET} tokenauth=true;", "tokenauth cannot be honoured"),
+    ],
+)  # fmt: skip
+def test_unsupported_login_is_refused_by_its_key(tmp_path: Path, line: str, expected: str) -> None:
+    assert expected in refusal(tmp_path, *line.split("\n"))
+
+
+@pytest.mark.parametrize("lines", [(), (LOGIN,), (LOGIN, "sasl.mechanism=")])
+def test_missing_mechanism_is_the_hint(tmp_path: Path, lines: tuple[str, ...]) -> None:
+    with pytest.raises(ConfigError) as refused:
+        loaded(tmp_path, "security.protocol=SASL_SSL", *lines)
+
+    hint = refused.value.hint or ""
+    assert hint.startswith("sasl.mechanism is missing, which means GSSAPI; it can be PLAIN, ")
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("security.protocol=SSL\nssl.truststore.type=BCFKS", "ssl.truststore.type BCFKS cannot be honoured"),
+        ("security.protocol=SSL\nssl.truststore.location=a\nssl.truststore.certificates=b", "exclude each other"),
+        ("security.protocol=SSL\nssl.keystore.certificate.chain=b", "no ssl.keystore.key"),
+        ("security.protocol=SSL\nssl.enabled.protocols=SSLv3", "ssl.enabled.protocols SSLv3 cannot be honoured"),
+    ],
+)  # fmt: skip
+def test_unsupported_store_is_refused_by_its_key(tmp_path: Path, line: str, expected: str) -> None:
+    assert expected in refusal(tmp_path, *line.split("\n"))
+
+
+def test_empty_algorithm_checks_no_host(tmp_path: Path) -> None:
+    settings, _ = loaded(
+        tmp_path, "security.protocol=SSL", "ssl.endpoint.identification.algorithm="
+    )
+
+    assert settings.tls is not None
+    assert not settings.tls.checks_host
+
+
+def test_half_a_pair_of_keys_is_refused(tmp_path: Path) -> None:
+    lines = ("security.protocol=SSL", "ssl.keystore.type=PEM", f"ssl.keystore.key={SECRET}")
+
+    assert "no ssl.keystore.certificate.chain" in refusal(tmp_path, *lines)
+
+
+def test_versions_without_tls_itself_are_taken(tmp_path: Path) -> None:
+    lines = ("security.protocol=SSL", "ssl.enabled.protocols=TLSv1.3, TLS", "ssl.protocol=TLSv1.1")
+
+    settings, _ = loaded(tmp_path, *lines)
+
+    assert settings.tls is not None
+    assert settings.tls.versions == ("TLSv1.3",)
