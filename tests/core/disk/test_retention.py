@@ -161,7 +161,7 @@ def test_active_segment_holds_only_what_retention_would_not(
 
     assert [reason.kind for reason in told] == kinds_told
     if first_day > 98 and not limits:
-        assert told[0].cure.startswith("a smaller retention.ms")
+        assert told[0].cure.startswith("set a smaller retention.ms")
 
 
 def test_active_segment_that_is_due_is_rolled(tmp_path: Path) -> None:
