@@ -47,7 +47,6 @@ SUBJECTS = {
     "core/kraftops/engine": (*_FOLD, "tests/cli/dump_log/test_corpus.py"),
     "core/kraftops/findings": ("tests/core/checkup", "tests/test_json_schemas.py"),
     "core/kraftops/image": (*_TREE, "tests/engine"),
-    "core/kraftops/json_schemas": ("tests/test_json_schemas.py",),
     "core/kraftops/library": ("tests/test_library.py",),
     "core/kraftops/log": ("tests/core/dump", "tests/engine"),
     "core/kraftops/query": ("tests/cli/dump_log", "tests/engine"),
@@ -70,8 +69,6 @@ SUBJECTS = {
     "cli/kraftops_cli/syntax": ("tests/cli/test_grammar.py",),
     "shell/kraftops_shell/grammar": ("tests/shell/grammar",),
     "docs": _PAGES,
-    "man": _PAGES,
-    "completions": _PAGES,
     "README.md": _PAGES,
     "packaging": ("tests/test_packaging_tree.py", "tests/test_packaging_yaml.py"),
     "tests/data/dump-4.3.1": ("tests/cli/dump_log/test_corpus.py",),
@@ -79,6 +76,14 @@ SUBJECTS = {
 }
 """Tests of a folder that neither its mirror nor an import leads to: most run commands."""
 
+
+GUARDS = {
+    r".*\.md$": "tests/test_documentation.py",
+    r"core/kraftops/json_schemas/": "tests/test_json_schemas.py",
+    r"(man|completions)/": "tests/cli/test_generated.py",
+    r"core/(kraftops/engine/reference/folding|native/src/fold)/": "tests/core/image/replay",
+}
+"""Tests that are as near to what a pattern matches as those of its name."""
 
 _IMPORT = re.compile(
     r"^ *(?:from (?=[\w.]+ import)|import )(?P<module>[\w.]+)(?: import (?P<names>\([^)]*\)|.*))?",
@@ -157,8 +162,9 @@ def _tests_of(name: str) -> Iterator[tuple[str, int]]:
 
 
 def _mirroring(name: str) -> Iterator[tuple[str, int]]:
-    if name.endswith(".md"):
-        yield "tests/test_documentation.py", 1
+    for pattern, guards in GUARDS.items():
+        if re.match(pattern, name):
+            yield from ((test, 1) for test in tests_in(guards))
     mirror = mirror_of(name)
     for test in tests_in(mirror):
         yield test, 1

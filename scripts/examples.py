@@ -104,8 +104,10 @@ def main(arguments: list[str]) -> int:
         texts = dict(zip(chosen, pool.map(run_again, chosen), strict=True))
     stale = [page for page in chosen if texts[page] != page.read_text("utf-8")]
     for page in stale:
-        print(f"{page.relative_to(REPOSITORY)}: examples print something else")
-        if "--record" in arguments:
+        is_recorded = "--record" in arguments
+        outcome = "examples are written anew" if is_recorded else "examples print something else"
+        print(f"{page.relative_to(REPOSITORY)}: {outcome}")
+        if is_recorded:
             page.write_text(texts[page], "utf-8")
     return 1 if stale and "--record" not in arguments else 0
 

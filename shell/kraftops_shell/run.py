@@ -22,7 +22,7 @@ def run_line(session: Session, line: Sequence[str]) -> int:
     """
     session.first_error = session.answer = None
     try:
-        call = read_call(line, session.commands, kafka=session.is_kafka, also=session.words)
+        call = read_call(line, session.commands, kafka=session.is_kafka, ours=session.words)
         if call is None:
             return OK
         session.refresh()

@@ -58,7 +58,7 @@ def run_parts(
     run: Run,
     fd: int,
     open_producer: OpenProducer[ByteRange, Any] | None = None,
-    on_batch: Callable[[Any], None] | None = None,
+    on_other_result: Callable[[Any], None] | None = None,
 ) -> None:
     """Write the output of all parts, and merge their reports.
 
@@ -66,7 +66,7 @@ def run_parts(
         run: the plan, the terminal and the report.
         fd: the output.
         open_producer: opens a reader of parts; None stands for a printer.
-        on_batch: takes the reader's results that are not reports.
+        on_other_result: takes the reader's results that are not reports.
     """
     plan = run.plan
     size = sum(source_sizes(plan.sources))
@@ -81,8 +81,8 @@ def run_parts(
 
         def on_result(result: Any) -> None:
             if not isinstance(result, PartResult):
-                assert on_batch
-                on_batch(result)
+                assert on_other_result
+                on_other_result(result)
                 return
             if advance:
                 advance(result.size, result.part.path)

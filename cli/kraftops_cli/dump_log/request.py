@@ -34,7 +34,7 @@ from kraftops_cli.dump_log.live_request import is_live, live_source
 from kraftops_cli.dump_log.options import COUNTING, DumpOptions
 from kraftops_cli.dump_log.plan import Plan
 from kraftops_cli.dump_log.run import run_dump
-from kraftops_cli.dump_log.topics import looked_up
+from kraftops_cli.dump_log.topics import with_known_topics
 from kraftops_cli.spark.options import SparkRequest, spark_request
 from kraftops_cli.syntax.errors import BadArguments
 from kraftops_cli.syntax.option_fields import given_options
@@ -179,7 +179,7 @@ def _run_dump(
     if not (terminal.name.startswith("kafka-") or is_chosen):
         _name_decoder(sources, terminal)
     is_whole = not (unreadable or bundles)  # an archive may have members that are not read
-    plan = looked_up(_plan(sources, query, options, terminal), terminal, is_whole=is_whole)
+    plan = with_known_topics(_plan(sources, query, options, terminal), terminal, is_whole=is_whole)
     code = run_dump(plan, terminal)
     return max(code, 1) if unreadable else code
 
@@ -229,7 +229,9 @@ def _run_check(
     request, others = among(names, alone, archives.bundles, query)
     codes = []
     if others:
-        plan = looked_up(_plan(_sources(others, options), query, options, terminal), terminal)
+        plan = with_known_topics(
+            _plan(_sources(others, options), query, options, terminal), terminal
+        )
         codes.append(run_dump(plan, terminal))
     if request.paths or request.partitions or request.files:
         request = replace(request, remote_metadata=options.remote_log_metadata)

@@ -18,7 +18,7 @@ from kraftops_cli.dump_log.plan import Plan
 from kraftops_cli.terminal.streams import Terminal
 
 
-def looked_up(plan: Plan, terminal: Terminal, *, is_whole: bool = True) -> Plan:
+def with_known_topics(plan: Plan, terminal: Terminal, *, is_whole: bool = True) -> Plan:
     """Return the plan with the ids of its topics.
 
     *is_whole*: everything that was named is among the sources.
@@ -62,7 +62,7 @@ def _any_here(asked: Asked) -> bool:
 def unknown_names(plan: Plan, any_has: Callable[[Asked], bool] = _any_here) -> str | None:
     """Return the topics or groups that no log knows, in words; None if one does, or may.
 
-    It is open for what is read only once, for damaged logs, and for object stores unless Spark
+    None, too, for what can be read only once, for damaged logs, and for object stores unless Spark
     reads them. The other filters do not count.
 
     Args:

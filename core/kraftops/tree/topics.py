@@ -154,7 +154,7 @@ def _unpreferred(image: Image) -> ByTopic:
 
 
 _OF_THE_CLUSTER = ("offline", "underMinIsr")
-"""States by brokers or configurations, which parts of a log cannot tell, as Spark reads them."""
+"""States by brokers or configurations: a part of a log, as Spark reads it, lacks these."""
 
 _STATES: Mapping[str, Callable[[Image], ByTopic]] = {
     "leaderless": _finder(PartitionCondition.LEADERLESS),

@@ -45,12 +45,12 @@ def read_call(
     commands: Mapping[str, Command],
     *,
     kafka: bool,
-    also: Mapping[str, Command] | None = None,
+    ours: Mapping[str, Command] | None = None,
 ) -> Call | None:
     """Return the call that the words of a line make; None for an empty line.
 
-    In Kafka's form commands have no flags, but for commands of ours: *also* has those that a
-    terminal takes there. `--help` and `-h` ask for the manual of their command.
+    In Kafka's form commands have no flags, but for those of *ours*: our commands that a terminal
+    takes there. `--help` and `-h` ask for the manual of their command.
 
     Raises:
         BadLineError: the command is unknown, or it does not take these words.
@@ -61,8 +61,8 @@ def read_call(
     if not words:
         return None
     name, *rest = words
-    if also:
-        call = _ours_in_kafkas_form(name, rest, commands, also)
+    if ours:
+        call = _ours_in_kafkas_form(name, rest, commands, ours)
         if call:
             return call
     if name in commands:
@@ -79,11 +79,11 @@ def read_call(
 
 
 def _ours_in_kafkas_form(
-    name: str, rest: list[str], commands: Mapping[str, Command], also: Mapping[str, Command]
+    name: str, rest: list[str], commands: Mapping[str, Command], ours: Mapping[str, Command]
 ) -> Call | None:
     """Return the call of a command of ours; None where Kafka's form has an answer."""
-    if name in also and (name not in commands or rest[:1] in _LONG_LISTS):
-        return _read(also[name], rest, commands, kafka=False)
+    if name in ours and (name not in commands or rest[:1] in _LONG_LISTS):
+        return _read(ours[name], rest, commands, kafka=False)
     if name in commands and len(rest) == 1 and rest[0] in HELP_FLAGS:
         return _manual(commands[name], commands)
     return None

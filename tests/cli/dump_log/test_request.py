@@ -42,7 +42,7 @@ class Plans:
 @pytest.fixture
 def plans(monkeypatch: pytest.MonkeyPatch) -> Plans:
     found = Plans()
-    monkeypatch.setattr("kraftops_cli.dump_log.request.looked_up", found.look_up)
+    monkeypatch.setattr("kraftops_cli.dump_log.request.with_known_topics", found.look_up)
     monkeypatch.setattr("kraftops_cli.dump_log.request.run_dump", found.run)
     return found
 

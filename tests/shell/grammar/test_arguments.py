@@ -160,7 +160,7 @@ def test_terminal_takes_words_of_ours_in_kafkas_form(
 ) -> None:
     known, ours = commands(kafka=True, one_shot=False), words_of_a_terminal()
 
-    call = read_call(words, known, kafka=True, also=ours)
+    call = read_call(words, known, kafka=True, ours=ours)
 
     assert call
     assert (call.command.name, call.flags) == (name, flags)
@@ -170,7 +170,7 @@ def test_terminal_has_kafkas_answer_where_there_is_one() -> None:
     known, ours = commands(kafka=True, one_shot=False), words_of_a_terminal()
 
     with pytest.raises(BadLineError) as refused:
-        read_call(("ls", "-l"), known, kafka=True, also=ours)
+        read_call(("ls", "-l"), known, kafka=True, ours=ours)
 
     assert str(refused.value) == "unrecognized arguments: '-l'"
 

@@ -59,9 +59,9 @@ def _of_quorum(before: ClusterDescription, after: ClusterDescription) -> Iterato
         for cluster in (before, after)
     )
     for voter in sorted(now - voters):
-        yield "warning", f"voter {voter} has come"
+        yield "warning", f"voter {voter} joined"
     for voter in sorted(voters - now):
-        yield "warning", f"voter {voter} is gone"
+        yield "warning", f"voter {voter} left"
 
 
 def _of_brokers(before: ClusterDescription, after: ClusterDescription) -> Iterator[Change]:
@@ -103,13 +103,13 @@ def _state(before: BrokerDescription | None, after: BrokerDescription) -> Change
     if before.state == after.state:
         return None
     style = "bad" if after.state == FENCED else "good" if after.state == "active" else "warning"
-    return style, f"{after.state}, before {before.state}"
+    return style, f"{after.state}, was {before.state}"
 
 
 def _release(before: BrokerDescription | None, after: BrokerDescription) -> Change | None:
     if before is None or None in (before.release, after.release) or before.release == after.release:
         return None
-    return "warning", f"of release {after.release}, before {before.release}"
+    return "warning", f"of release {after.release}, was {before.release}"
 
 
 def _failed(before: BrokerDescription | None, after: BrokerDescription) -> Change | None:
@@ -140,7 +140,7 @@ TROUBLES = (
 
 
 def _of_partitions(before: Counts | None, after: Counts | None) -> Iterator[Change]:
-    """Yield counts that rise from or fall to 0, and changes of the number of partitions."""
+    """Yield counts that become 0 or stop being 0, and changes of the number of partitions."""
     if before is None or after is None:
         return
     for name, words, style in TROUBLES:
@@ -150,7 +150,7 @@ def _of_partitions(before: Counts | None, after: Counts | None) -> Iterator[Chan
         elif was and not count:
             yield "good", f"no partition {words} any more"
     if before.partitions != after.partitions:
-        counts = f"{number_text(after.partitions)}, before {number_text(before.partitions)}"
+        counts = f"{number_text(after.partitions)}, were {number_text(before.partitions)}"
         yield "", f"partitions: {counts}"
 
 
@@ -158,7 +158,7 @@ def _of_features(before: ClusterDescription, after: ClusterDescription) -> Itera
     earlier, now = finalized_levels(before.features), finalized_levels(after.features)
     for name, level in now.items():
         if name in earlier and earlier[name] != level:
-            yield "warning", f"{name} is {level}, before {earlier[name]}"
+            yield "warning", f"{name} is {level}, was {earlier[name]}"
 
 
 _MOST = 5  # incidents; the screen has a few lines for what happens

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from kraftops.dump.summary.details import NoDetails
 from kraftops.dump.summary.sketches import Amount, OffsetSpan, TimeHistogram
 from kraftops.dump.summary.summary import DamageSite, Summary
-from kraftops.dump.summary.transactions import Begin, Producer, Transactions
+from kraftops.dump.summary.transactions import Producer, Transactions, TransactionStart
 from kraftops.engine.count_contract import (
     Counted,
     CountRequest,
@@ -356,7 +356,7 @@ def _producer(tally: ProducerTally) -> Producer:
     producer = Producer()
     producer.epoch = tally.epoch
     producer.batches, producer.records, producer.committed, producer.aborted = tally.numbers
-    producer.head = None if tally.head is None else Begin(*tally.head)
+    producer.head = None if tally.head is None else TransactionStart(*tally.head)
     producer.first_end = tally.first_end
-    producer.tail = None if tally.tail is None else Begin(*tally.tail)
+    producer.tail = None if tally.tail is None else TransactionStart(*tally.tail)
     return producer

@@ -16,7 +16,7 @@ MOST_PRODUCERS = 100_000
 """Producers with transactions that are kept, in about 30 MB (measured); others are only counted."""
 
 
-class Begin(NamedTuple):
+class TransactionStart(NamedTuple):
     """The first record of a transaction."""
 
     offset: int
@@ -24,7 +24,7 @@ class Begin(NamedTuple):
 
 
 class OpenTransaction(NamedTuple):
-    """A transaction without a marker, and its beginning as far as it is known, *since* in ms."""
+    """A transaction without a marker, and its startning as far as it is known, *since* in ms."""
 
     transactional_id: str | None
     producer_id: int
@@ -55,16 +55,16 @@ class Producer:
     def __init__(self) -> None:
         self.epoch = -1
         self.batches = self.records = self.committed = self.aborted = 0
-        self.head: Begin | None = None
+        self.head: TransactionStart | None = None
         self.first_end: int | None = None
-        self.tail: Begin | None = None
+        self.tail: TransactionStart | None = None
 
     @property
-    def open(self) -> Begin | None:
-        """The begin of the open transaction; None if there is none."""
+    def open(self) -> TransactionStart | None:
+        """The start of the open transaction; None if there is none."""
         return self.head if self.first_end is None else self.tail
 
-    def begin(self, begin: Begin) -> None:
+    def begin(self, begin: TransactionStart) -> None:
         """Note a record of a transaction; the first one begins it."""
         if self.first_end is None:
             self.head = self.head or begin
@@ -145,7 +145,7 @@ class Transactions:
 
     @property
     def open(self) -> list[OpenTransaction] | None:
-        """Return the open transactions; None where nothing is known of their ends."""
+        """The open transactions; None where nothing is known of their ends."""
         if not self.has_open:
             return None
         transactions = sorted(
@@ -193,12 +193,12 @@ class Transactions:
             ours.tail = later.tail
 
 
-def _begin(header: Header, part: Counted | None) -> Begin:
+def _begin(header: Header, part: Counted | None) -> TransactionStart:
     if part is not None and part.offsets and part.times:
-        return Begin(part.offsets[0], part.times[0])
+        return TransactionStart(part.offsets[0], part.times[0])
     if header.attributes & (LOG_APPEND_TIME | DELETE_HORIZON):
-        return Begin(header.base_offset, header.max_timestamp)
-    return Begin(header.base_offset, header.base_timestamp)
+        return TransactionStart(header.base_offset, header.max_timestamp)
+    return TransactionStart(header.base_offset, header.base_timestamp)
 
 
 def _same(_: None, __: None) -> None:

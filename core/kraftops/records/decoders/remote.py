@@ -47,7 +47,7 @@ def _pieces(text: str) -> tuple[_Piece, ...]:
 class _FieldCheck(NamedTuple):
     """A check of a field by Kafka's class, and the message of its exception.
 
-    The check fails if *field* is as *test* names: `negative`, `less` than *other*, `empty`, `no
+    The check fails if *field* is what *test* says: `negative`, `less` than *other*, `empty`, `no
     segment state`, `no partition state`.
     """
 

@@ -44,7 +44,7 @@ def metadata_start_findings(node: Node) -> Iterator[Finding]:
     try:
         outcome = foretell_metadata_log(DiskFolder(folder))
     except (OSError, SourceError) as error:
-        if not node.content.damage:  # which tells it
+        if not node.content.damage:  # already reported there
             path = str(getattr(error, "path", None) or getattr(error, "filename", None) or folder)
             place = Place(directory=node.metadata_path, file=path)
             yield unless_forbidden(stop_finding("unreadable", str(error), place), path)
@@ -86,7 +86,7 @@ def lone_log_findings(folder: str) -> Iterator[Finding]:
 
 
 def lost_by_all(findings: Iterable[Finding], nodes: Sequence[Node]) -> Iterator[Finding]:
-    """Yield findings; where all voters lack their ends, with the log to go on from as cure."""
+    """Yield findings; where all voters lack their ends, with the newest log as the cure."""
     findings = [*findings]
     lost = {finding.place.node for finding in findings if _fetches_end(finding)}
     voters = voter_ids(nodes) if lost else frozenset()
@@ -198,7 +198,8 @@ def _proofs(folder: str, *, is_empty: bool) -> Iterator[tuple[int, Evidence]]:
     for epoch, offset in _epochs(os.path.join(folder, LEADER_EPOCHS)):
         # A leader writes its epoch before the record that begins it, and may be stopped between
         # (`KafkaRaftClient.onBecomeLeader`): an epoch at the end of a log proves no record.
-        yield offset + is_empty, Evidence(LEADER_EPOCHS, f"epoch {epoch} began at offset {offset}")
+        least_end = offset + 1 if is_empty else offset
+        yield least_end, Evidence(LEADER_EPOCHS, f"epoch {epoch} began at offset {offset}")
     quorum_epoch = quorum_state.leader_epoch(os.path.join(folder, quorum_state.FILE_NAME))
     if is_empty and quorum_epoch:
         yield 1, Evidence(quorum_state.FILE_NAME, f"the quorum was at epoch {quorum_epoch}")

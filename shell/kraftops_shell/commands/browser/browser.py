@@ -19,7 +19,7 @@ from kraftops_terminal.live_pages import log_parts
 from kraftops_terminal.widths import cut
 
 _MANY_CHANGES = 100  # that { and } pass at once: a log of 10,000 changes takes as many keys
-_NODES_A_LOOK = 2000
+_NODES_PER_LOOK = 2000
 """Nodes that are searched between two looks at the keyboard; a key ends the search."""
 _KEYS: live.Keys = (
     ("↵", "open, close"),
@@ -185,7 +185,7 @@ class Browser:
 
     def _search(self, is_interrupted: Callable[[], bool]) -> None:
         if not self._searched:
-            self._note = "/ and a part of a name search"
+            self._note = "type / and part of a name to search"
             return
         self._is_searching = True
         self._find(is_interrupted)
@@ -199,10 +199,10 @@ class Browser:
                 self._go_to(path)
                 self._note = ""
                 return
-            if number % _NODES_A_LOOK == 0 and is_interrupted():
-                self._note = f"stopped after {number:,} nodes; n goes on from the chosen one"
+            if number % _NODES_PER_LOOK == 0 and is_interrupted():
+                self._note = f"stopped after {number:,} nodes; n continues from the selected node"
                 return
-        self._note = f"no name has {escaped(self._searched)}"
+        self._note = f"no name contains {escaped(self._searched)}"
 
     def _details_of(self, width: int) -> list[str]:
         path = self.path
@@ -230,10 +230,10 @@ class Browser:
 
 
 def search(root: Directory, text: str, after: Path) -> Iterator[Path | None]:
-    """Yield the first node after one whose name has a text, in any case, or end without one.
+    """Yield the first node after path *after* whose name contains *text*, in upper or lower case.
 
-    Text with a slash is searched in paths. None comes now and then before, so that the caller can
-    give up.
+    Text with a slash is searched in paths. None is yielded for each node before it, so that the
+    caller can give up.
     """
     folded_text = text.casefold()
     is_of_paths = "/" in folded_text

@@ -32,9 +32,9 @@ def test_brokers_come_change_and_go() -> None:
     assert texts(before, after) == [
         ("warning", "broker 3: unregistered"),
         ("good", "broker 9: registered, active"),
-        ("bad", "broker 1: registered-fenced, before active"),
-        ("good", "broker 2: active, before registered-fenced"),
-        ("warning", "broker 4: in-controlled-shutdown, before active"),
+        ("bad", "broker 1: registered-fenced, was active"),
+        ("good", "broker 2: active, was registered-fenced"),
+        ("warning", "broker 4: in-controlled-shutdown, was active"),
     ]
     assert {each.time for each in happenings_between(before, after)} == {NOON + 5000}
 
@@ -44,7 +44,7 @@ def test_same_change_of_many_brokers_is_one_line() -> None:
     after = view(*(broker(each, state=FENCED) for each in range(1, 2001)))
 
     assert texts(before, after) == [
-        ("bad", "brokers 1, 2, 3, 4, 5, … (2,000): registered-fenced, before active")
+        ("bad", "brokers 1, 2, 3, 4, 5, … (2,000): registered-fenced, was active")
     ]
 
 
@@ -53,7 +53,7 @@ def test_releases_and_failed_directories_are_told() -> None:
     after = view(broker(1), broker(2), broker(3, failed=("/a", "/b")))
 
     assert texts(before, after) == [
-        ("warning", "broker 1: of release 4.3, before 4.2"),
+        ("warning", "broker 1: of release 4.3, was 4.2"),
         ("bad", "broker 3: failed directory /b"),
     ]
 
@@ -65,10 +65,10 @@ def test_releases_and_failed_directories_are_told() -> None:
         ({"epoch": 8}, "the quorum is led by 11 again, epoch 8"),
         ({"leader": None, "epoch": None}, None),
         ({"members": None}, None),
-        ({"members": (voter(11), voter(12), voter(13), voter(14))}, "voter 14 has come"),
-        ({"members": (voter(11), voter(12, role="observer"))}, "voter 12 is gone"),
+        ({"members": (voter(11), voter(12), voter(13), voter(14))}, "voter 14 joined"),
+        ({"members": (voter(11), voter(12, role="observer"))}, "voter 12 left"),
         ({"missing": "the quorum is not known"}, "the quorum is not known"),
-        ({"features": (Feature("metadata.version", None, 99),)}, "metadata.version is 99, before 30 (4.3-IV0)"),
+        ({"features": (Feature("metadata.version", None, 99),)}, "metadata.version is 99, was 30 (4.3-IV0)"),
     ],
 )  # fmt: skip
 def test_quorum_and_features_change(changes: dict[str, object], text: str | None) -> None:
@@ -86,7 +86,7 @@ def test_counts_are_told_when_they_begin_and_end_to_be_0() -> None:
         ("bad", "1 partition offline"),
         ("bad", "2 partitions under min ISR"),
         ("warning", "3 partitions in reassignment"),
-        ("", "partitions: 301, before 300"),
+        ("", "partitions: 301, were 300"),
     ]
     assert texts(view(counts=bad), view(counts=worse)) == []
     assert texts(view(counts=bad), view(counts=CALM))[1] == (

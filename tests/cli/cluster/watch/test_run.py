@@ -35,7 +35,7 @@ def test_screen_follows_the_cluster_and_answers_keys(
         assert "20 partitions" in screen.text
         changing.fence(2)
         changing.shrink(0, 1)
-        screen.wait_for("broker 2: registered-fenced, before active")
+        screen.wait_for("broker 2: registered-fenced, was active")
         screen.wait_for("2 partitions under-replicated")
 
         screen.send("/fenced\r")

@@ -173,8 +173,8 @@ def test_options_choose_brokers_but_what_happens_to_the_others_is_told() -> None
     )
     assert ids(state) == [3]
     assert [each.text for each in state.happenings] == [
-        "broker 1: active, before registered-fenced",
-        "brokers 2, 3: registered-fenced, before active",
+        "broker 1: active, was registered-fenced",
+        "brokers 2, 3: registered-fenced, was active",
     ]
 
 

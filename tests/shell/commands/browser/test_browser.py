@@ -61,7 +61,7 @@ def test_keys_lead_to_pages_of_the_moment_and_back() -> None:
 def test_a_search_that_runs_can_be_left(monkeypatch: pytest.MonkeyPatch) -> None:
     session = Shell(IN / "meta/00000000000000000000.log").session
     browser = Browser(Moments(session), ("image",), PIPE)
-    monkeypatch.setattr(browser_module, "_NODES_A_LOOK", 1)
+    monkeypatch.setattr(browser_module, "_NODES_PER_LOOK", 1)
 
     def interrupt() -> bool:
         raise KeyboardInterrupt

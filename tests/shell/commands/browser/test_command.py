@@ -60,7 +60,7 @@ def test_search_time_and_size_change_what_is_shown() -> None:
         screen.wait_for(f"offset {last}  ")
         assert chosen("/image/topics/byName")(screen)
         screen.send("/no such name\r")
-        screen.wait_for("no name has no such name")
+        screen.wait_for("no name contains no such name")
         screen.resize(12, 40)
         screen.wait(lambda screen: "─" * 40 in screen.lines)
         screen.send("q")
