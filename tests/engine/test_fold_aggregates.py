@@ -168,10 +168,10 @@ class TestShortOf:
         driver.each(topic(), partition(), partition(1, isr=[1]), partition(2, leader=-1, isr=[]))
         driver.each(topic(U, "b"), partition(0, U, replicas=[1], isr=[1]))
 
-        assert driver.fold.short_of({}, 2) == {T: [1, 2]}
-        assert driver.fold.short_of({}, 5) == {T: [1, 2]}
-        assert driver.fold.short_of({T: 1}, 2) == {T: [2]}
-        assert driver.fold.short_of({T: 0}, 2) == {T: [2]}
+        assert driver.fold.under_min_isr({}, 2) == {T: [1, 2]}
+        assert driver.fold.under_min_isr({}, 5) == {T: [1, 2]}
+        assert driver.fold.under_min_isr({T: 1}, 2) == {T: [2]}
+        assert driver.fold.under_min_isr({T: 0}, 2) == {T: [2]}
 
 
 class TestNewestBelow:

@@ -307,7 +307,7 @@ class Fold(Protocol):
             KraftopsError: as `partition`.
         """
 
-    def short_of(self, needed: Mapping[bytes, int], usual: int) -> dict[bytes, list[int]]:
+    def under_min_isr(self, needed: Mapping[bytes, int], usual: int) -> dict[bytes, list[int]]:
         """Return the partitions with too few brokers in the ISR, by the topics' ids.
 
         A partition needs as many as *needed* has for the id of its topic, *usual* for another, but

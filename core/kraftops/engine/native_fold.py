@@ -205,8 +205,8 @@ class NativeFold(Fold):
     def directories(self) -> dict[bytes, dict[int, int]]:
         return _call(self.native.directories)
 
-    def short_of(self, needed: Mapping[bytes, int], usual: int) -> dict[bytes, list[int]]:
-        return dict(self.native.short_of(dict(needed), usual))
+    def under_min_isr(self, needed: Mapping[bytes, int], usual: int) -> dict[bytes, list[int]]:
+        return dict(self.native.under_min_isr(dict(needed), usual))
 
     def state_columns(self) -> StateColumns:
         topics, numbers, newest, scalars, lists, directories = _call(self.native.state_columns)

@@ -146,7 +146,7 @@ def _offline(image: Image) -> ByTopic:
 
 
 def _under_min_isr(image: Image) -> ByTopic:
-    return image.fold.short_of(*NamedMinIsr(image).by_id(image))
+    return image.fold.under_min_isr(*NamedMinIsr(image).by_id(image))
 
 
 def _unpreferred(image: Image) -> ByTopic:

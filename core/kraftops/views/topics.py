@@ -43,7 +43,7 @@ def _frame(image: MetadataImage, _: bool) -> Frame:  # noqa: FBT001 - see View
     under_replicated = _counts(fold.partitions_with(PartitionCondition.UNDER_REPLICATED))
     min_isrs = NamedMinIsr(image)
     ids = image.topic_ids
-    under_min_isr = _counts(fold.short_of(*min_isrs.by_id(image)))
+    under_min_isr = _counts(fold.under_min_isr(*min_isrs.by_id(image)))
     rows, topic_ids = [], []
     for name in sorted(ids, key=natural_key):
         topic_id = ids[name]

@@ -131,7 +131,7 @@ def answers(fold: Fold) -> Iterator[tuple[str, Any]]:
             f"in {directory!r}",
             _of(lambda directory=directory: [*fold.in_directory(directory).items()]),
         )
-    yield "short", [*fold.short_of(dict.fromkeys(fold.topic_ids()[::2], 3), 2).items()]
+    yield "under min ISR", [*fold.under_min_isr(dict.fromkeys(fold.topic_ids()[::2], 3), 2).items()]
     yield "columns", _of(lambda: column_values(fold.state_columns()))
     yield "brokers", list(fold.brokers().items())
     tables = fold.tables()

@@ -272,8 +272,8 @@ class ReferenceFold(Fold):
     def directories(self) -> dict[bytes, dict[int, int]]:
         return aggregates.directories(self.state)
 
-    def short_of(self, needed: Mapping[bytes, int], usual: int) -> dict[bytes, list[int]]:
-        return aggregates.short_of(self.state, needed, usual)
+    def under_min_isr(self, needed: Mapping[bytes, int], usual: int) -> dict[bytes, list[int]]:
+        return aggregates.under_min_isr(self.state, needed, usual)
 
     def state_columns(self) -> StateColumns:
         return columns_of_states(

@@ -170,7 +170,7 @@ impl Fold {
     }
 
     /// The partitions with fewer brokers in sync than their topics need, or all replicas.
-    pub(super) fn short_of(&self, needed: &HashMap<Id, u64>, usual: u64) -> Numbers {
+    pub(super) fn under_min_isr(&self, needed: &HashMap<Id, u64>, usual: u64) -> Numbers {
         let chosen = self.chosen(None);
         let each = chosen.iter().map(|(topic, _, partition)| {
             let needed = needed.get(&topic.id).copied().unwrap_or(usual);

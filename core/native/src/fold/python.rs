@@ -475,7 +475,7 @@ impl PyFold {
         Ok(by_directory)
     }
 
-    fn short_of<'py>(
+    fn under_min_isr<'py>(
         &self,
         py: Python<'py>,
         needed: HashMap<Vec<u8>, u64>,
@@ -483,7 +483,7 @@ impl PyFold {
     ) -> PyResult<ByTopic<'py>> {
         let needed = needed.iter().map(|(id, count)| Ok((id_of(id)?, *count)));
         let needed: HashMap<Id, u64> = needed.collect::<PyResult<_>>()?;
-        let partitions = py.detach(|| self.fold.short_of(&needed, usual));
+        let partitions = py.detach(|| self.fold.under_min_isr(&needed, usual));
         Ok(by_topic(py, partitions))
     }
 

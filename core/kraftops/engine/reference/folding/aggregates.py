@@ -118,7 +118,7 @@ def directories(state: State) -> dict[bytes, dict[int, int]]:
     return replicas_by_directory
 
 
-def short_of(state: State, needed: Mapping[bytes, int], usual: int) -> Chosen:
+def under_min_isr(state: State, needed: Mapping[bytes, int], usual: int) -> Chosen:
     numbers_by_topic = {}
     for topic in state.topics.values():
         least = needed.get(topic.id, usual)
