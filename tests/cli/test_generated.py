@@ -92,13 +92,14 @@ def test_files_are_current() -> None:
 def test_check_names_what_is_stale(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The check fails on missing, changed and superfluous files; the script corrects all of them."""
+    """The check fails on missing, changed and superfluous files; the script mends and names them."""
     for name in generate.COPIES_OF_VERSION:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(generate.REPOSITORY / name, tmp_path / name)
     monkeypatch.setattr(generate, "REPOSITORY", tmp_path)
     assert generate.main([]) == 0
     assert generate.main(["--check"]) == 0
+    assert "man/kraftops.1" in capsys.readouterr().out.splitlines()
     (tmp_path / "man/kraftops.1").unlink()
     (tmp_path / "completions/zsh/_kraftops").write_text("#")
     (tmp_path / "man/kafka-gone.1").touch()
@@ -110,6 +111,7 @@ def test_check_names_what_is_stale(
     assert named == [*stale, "packaging/ansible/galaxy.yml"]
 
     assert generate.main([]) == 0
+    assert capsys.readouterr().out.splitlines() == named
     assert generate.main(["--check"]) == 0
 
 
