@@ -23,6 +23,9 @@ from kraftops.recovery.partitions.content import BY_COMPARISON
 from kraftops.recovery.partitions.copies import PartitionCopy
 from kraftops.recovery.partitions.losses import PartitionLoss, total_of
 
+CopyKey = tuple[str | None, int | None, int | None]
+"""Topic, partition and broker of a copy."""
+
 
 def copies(examination: Examination) -> Iterator[Finding]:
     """Yield the records that a start of all these brokers would cut, and the copies to keep."""
@@ -35,7 +38,10 @@ def copies(examination: Examination) -> Iterator[Finding]:
     of_content = [finding for finding in table.findings if finding.code == CONTENT_DIFFERS]
     yield from (replace(finding, commands=(command, *finding.commands)) for finding in of_content)
     yield from (finding for finding in table.findings if finding.code in BY_COMPARISON)
-    unled = {copy.copy.name for copy in table.differing} - table.of_other_content
+    damage = _damage(table)
+    damaged = {compared.copy.name for compared in table.copies if _key(compared.copy) in damage}
+    unled = {compared.copy.name for compared in table.differing}
+    unled -= table.of_other_content | damaged
     if unled and not table.metadata_log:
         yield Finding(
             "records-cut",
@@ -45,7 +51,7 @@ def copies(examination: Examination) -> Iterator[Finding]:
             cure=f"give {METADATA_PARTITION} of a node of this cluster, too",
             commands=(command,),
         )
-    for finding in (*_damaged(table, command), *_cut(table, command)):
+    for finding in (*_damaged(table, damage, command), *_cut(table, command)):
         yield kept_from_retention(examination, finding)
 
 
@@ -85,13 +91,17 @@ def _cut(table: Comparison, command: str) -> Iterator[Finding]:
         )
 
 
-def _damaged(table: Comparison, command: str) -> Iterator[Finding]:
-    """Yield partitions with several damaged copies, whose cures would each name the other copy."""
-    damage = {
+def _damage(table: Comparison) -> dict[CopyKey, str]:
+    """Return the codes of damaged copies, but of those that are mended where they are."""
+    return {
         (finding.place.topic, finding.place.partition, finding.place.node): finding.code
         for finding in table.findings
-        if code_of_cure(finding) == finding.code  # others are mended where they are
+        if code_of_cure(finding) == finding.code
     }
+
+
+def _damaged(table: Comparison, damage: Mapping[CopyKey, str], command: str) -> Iterator[Finding]:
+    """Yield partitions with several damaged copies, whose cures would each name the other copy."""
     partitions: dict[str, list[ComparedCopy]] = defaultdict(list)
     for compared in table.copies:
         partitions[compared.copy.name].append(compared)
@@ -135,5 +145,5 @@ def _damaged_copies(
     )
 
 
-def _key(copy: PartitionCopy) -> tuple[str, int, int]:
+def _key(copy: PartitionCopy) -> CopyKey:
     return copy.topic, copy.number, copy.broker
