@@ -13,7 +13,7 @@ from kraftops.storage.logdirs.node import Node
 from kraftops.storage.verify.release import AssumedRelease, ReleaseSource
 
 WOULD_START = "would start"
-_STATES = {Severity.STOPS: "would not start or join", Severity.LOSS: "would start, with losses"}
+_STATES = {Severity.STOPS: "would not start", Severity.LOSS: "would start with loss"}
 
 
 @dataclass(frozen=True, slots=True)
