@@ -521,13 +521,13 @@ def test_signal_leaves_nothing(tmp_path: Path, number: int, code: int) -> None:
         start_new_session=True,
         preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),  # noqa: PLW1509 - under nohup
     ) as process:
-        latest = time.monotonic() + 120
-        while not list(tmp_path.glob(".out.*.tmp/part-*")) and process.poll() is None:
-            assert time.monotonic() < latest
-            time.sleep(0.05)
-        children = [path for path in Path("/proc").glob("[0-9]*") if is_of(path, process.pid)]
-        process.send_signal(number)
         try:
+            latest = time.monotonic() + 120
+            while not list(tmp_path.glob(".out.*.tmp/part-*")) and process.poll() is None:
+                assert time.monotonic() < latest
+                time.sleep(0.05)
+            children = [path for path in Path("/proc").glob("[0-9]*") if is_of(path, process.pid)]
+            process.send_signal(number)
             errors = process.communicate(timeout=60)[1].decode()
         finally:
             if process.poll() is None:
