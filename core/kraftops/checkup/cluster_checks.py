@@ -99,13 +99,13 @@ def _logged_problems(examination: Examination, image: MetadataImage) -> Iterator
         for broker in fenced
         if image.broker_state(image.brokers[broker], whole=False)["inControlledShutdown"]
     }
-    here = {node.config.node_id: examination.is_running(node) for node in examination.nodes}
-    stopped = {node_id for node_id, is_running in here.items() if not is_running}
-    untold = fenced - shut_down - stopped
+    is_running = {node.config.node_id: examination.is_running(node) for node in examination.nodes}
+    stopped = {node_id for node_id in is_running if not is_running[node_id]}
+    unreported = fenced - shut_down - stopped
     if fenced == placement.brokers.keys():  # the whole cluster was stopped
-        if untold:
-            severity = Severity.RISK if any(here.values()) else Severity.NOTE
-            yield _fenced_finding(untold, severity, "as all others are")
+        if unreported:
+            severity = Severity.RISK if any(is_running.values()) else Severity.NOTE
+            yield _fenced_finding(unreported, severity, "as all others are")
         return
     needed = logged_min_isr(image, image.sorted_topics)
     evidence = ProblemEvidence(log=facts_of(image, placement))
@@ -114,11 +114,11 @@ def _logged_problems(examination: Examination, image: MetadataImage) -> Iterator
         is_down = problem.cause is Cause.BROKER_DOWN
         if is_down and problem.broker in stopped:
             continue
-        untold.discard(problem.broker if is_down and problem.broker is not None else -1)
+        unreported.discard(problem.broker if is_down and problem.broker is not None else -1)
         in_order = is_down and problem.broker in shut_down
         yield _problem_finding(problem, is_note=in_order, is_old=is_old)
-    if untold:
-        yield _fenced_finding(untold, Severity.NOTE, "and no partition lacks it")
+    if unreported:
+        yield _fenced_finding(unreported, Severity.NOTE, "and no partition is affected")
 
 
 def _fenced_finding(brokers: Collection[int], severity: Severity, text: str) -> Finding:
@@ -127,7 +127,7 @@ def _fenced_finding(brokers: Collection[int], severity: Severity, text: str) -> 
         "broker-down",
         severity,
         f"{named('broker', sorted(brokers))} {'is' if len(brokers) == 1 else 'are'} fenced, {text}",
-        cure="see whether this is still so: start it, or unregister it if it is gone for good",
+        cure="see whether this is still so: start what is down, unregister what is gone for good",
         commands=("kafka-cluster describe -b HOST:PORT",),
     )
 
@@ -272,7 +272,7 @@ def quorum(examination: Examination) -> Iterator[Finding]:
     """Yield the loss of the majority or of the leader; otherwise each voter that is missing.
 
     Raises:
-        WireError: nobody answers, or it is not permitted.
+        WireError: no server answers, or it is not permitted.
     """
     access = examination.access
     assert access is not None

@@ -241,7 +241,8 @@ def one_cluster(examination: Examination) -> Iterator[Finding]:
         if copied := [node for node in examination.copied if node in nodes]:
             yield from rival_servers(copied, configured)
             yield from rival_findings(nodes)
-            yield from _lower_copies(copied, [n for n in nodes if not examination.is_running(n)])
+            stopped = [node for node in nodes if not examination.is_running(node)]
+            yield from _lower_copies(copied, stopped)
 
 
 def _lower_copies(copied: Sequence[Node], stopped: Sequence[Node]) -> Iterator[Finding]:

@@ -206,18 +206,19 @@ class Examination:
 
     @cached_property
     def clusters(self) -> list[list[Node]]:
-        """The nodes of each cluster, where a node id in several cluster ids shows that these are.
+        """The nodes by cluster, if a node id that stands under several cluster ids proves several.
 
-        Otherwise they are one: of a node with another cluster id, that is the fault.
+        Otherwise they are one cluster, and a node with another cluster id is the fault.
         """
-        nodes: dict[str | None, list[Node]] = defaultdict(list)
+        nodes_by_cluster: dict[str | None, list[Node]] = defaultdict(list)
         common = common_cluster_id(self.nodes)
         for node in self.nodes:
-            nodes[node.cluster_id or common].append(node)
-        ids = Counter(
-            node_id for of_one in nodes.values() for node_id in {n.config.node_id for n in of_one}
-        )
-        return [*nodes.values()] if max(ids.values(), default=1) > 1 else [list(self.nodes)]
+            nodes_by_cluster[node.cluster_id or common].append(node)
+        clusters = [*nodes_by_cluster.values()]
+        uses_of_id = Counter[int]()
+        for nodes in clusters:
+            uses_of_id.update({node.config.node_id for node in nodes})
+        return clusters if max(uses_of_id.values(), default=1) > 1 else [list(self.nodes)]
 
     @cached_property
     def whole_nodes(self) -> list[Node]:

@@ -37,7 +37,7 @@ class Cluster:
         """Return brokers and replicas as they are now.
 
         Raises:
-            WireError: nobody answers; AnswerError: it is not permitted.
+            WireError: no server answers; AnswerError: it is not permitted.
         """
         return self.access.placement()
 
@@ -46,7 +46,7 @@ class Cluster:
 
         Raises:
             UsageError: no controllers are named.
-            WireError: nobody answers; AnswerError: it is not permitted.
+            WireError: no server answers; AnswerError: it is not permitted.
         """
         image = self.access.metadata()
         if image is None:

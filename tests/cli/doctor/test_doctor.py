@@ -74,7 +74,7 @@ def test_broker_that_was_stopped_in_order_is_only_to_be_started(tmp_path: Path) 
     ("fenced", "text"),
     [
         ((1, 2, 3), "brokers 1, 2 and 3 are fenced, as all others are"),
-        ((4,), "broker 4 is fenced, and no partition lacks it"),
+        ((4,), "broker 4 is fenced, and no partition is affected"),
     ],
 )
 def test_fenced_brokers_are_a_note_where_no_partition_tells_them(
